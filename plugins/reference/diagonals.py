@@ -1,7 +1,7 @@
 """CDS, HM and CDM, as they are, transposed or symmetric: one shifted multiply-add per diagonal.
 
-All of them describe themselves by the diagonal table ``A._diagonals(trans)``. Zeros stored inside a diagonal take part in
-the product; slots outside the matrix are never touched.
+All of them describe themselves by the diagonal table ``A._diagonals(trans)``. Zeros stored inside a diagonal take part
+in the product; slots outside the matrix are never touched.
 """
 
 from __future__ import annotations

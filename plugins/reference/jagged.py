@@ -50,10 +50,11 @@ class Entries:
 
 def enumerate_rows(xp: Any, lengths: Array) -> tuple[Array, Array]:
     """Row and number within the row of every entry, for rows of the given lengths."""
-    dev = device(lengths)
-    rows = xp.repeat(xp.arange(lengths.shape[0], dtype=xp.int64, device=dev), lengths)
-    first = xp.cumulative_sum(lengths, include_initial=True)[:-1]
-    return rows, xp.arange(rows.shape[0], dtype=xp.int64, device=dev) - xp.take(first, rows)
+    ptr = xp.cumulative_sum(lengths, include_initial=True)
+    entries = xp.arange(int(ptr[-1]), dtype=xp.int64, device=device(lengths))
+    # by search, because not every library's `repeat` takes its counts from a device array
+    rows = xp.astype(xp.searchsorted(ptr[1:], entries, side="right"), xp.int64)
+    return rows, entries - xp.take(ptr, rows)
 
 
 def transposed(xp: Any, entries: Entries, columns: int) -> Entries:
