@@ -40,7 +40,7 @@ def block_product(A: Any, x: Array, y: Array | None, alpha: complex, beta: compl
     """``y <- alpha * op(A) @ x + beta * y``; x is ``(cols,)`` or ``(cols, k)``."""
     xp = array_namespace(x)
     form = "N" if trans == "N" else "T"
-    plan = A._plan(("reference", xp.__name__, form), lambda: _plan(A, x, form))
+    plan = A._plan(("reference", xp.__name__, form), lambda A: _plan(A, x, form))
     data = adopt(A, x, "data")
     conjugate = trans == "C" and is_complex(xp, data)
     height, width = A.blocksize if trans == "N" else A.blocksize[::-1]

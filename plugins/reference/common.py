@@ -28,7 +28,7 @@ def adopt(A: Any, x: Array, name: str) -> Array:
     xp = array_namespace(x)
     if array_namespace(part) is xp:
         return part
-    return A._plan(("reference", xp.__name__, name), lambda: in_namespace(part, x))
+    return A._plan(("reference", xp.__name__, name), lambda _: in_namespace(part, x))
 
 
 def is_complex(xp: Any, array: Array) -> bool:

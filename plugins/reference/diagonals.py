@@ -21,7 +21,7 @@ def diagonal_product(A: Any, x: Array, y: Array | None, alpha: complex, beta: co
     xp = array_namespace(x)
     rows, cols = A.shape if trans == "N" else A.shape[::-1]
 
-    def table() -> tuple[Array, list[tuple[int, int]]]:
+    def table(A: Any) -> tuple[Array, list[tuple[int, int]]]:
         flat, base, offsets = A._diagonals(trans)
         return in_namespace(flat, x), [(int(b), int(o)) for b, o in zip(base, offsets, strict=True)]
 

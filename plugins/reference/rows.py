@@ -67,7 +67,7 @@ def row_product(A: Any, x: Array, y: Array | None, alpha: complex, beta: complex
     """``y <- alpha * op(A) @ x + beta * y`` for formats that store rows; x is ``(cols,)`` or ``(cols, k)``."""
     xp = array_namespace(x)
     form = "N" if trans == "N" else "T"  # the adjoint differs from the transpose in values only
-    plan = A._plan(("reference", xp.__name__, form), lambda: _plan(A, x, form))
+    plan = A._plan(("reference", xp.__name__, form), lambda A: _plan(A, x, form))
     data = _flat(xp, adopt(A, x, "data"))
     conjugate = trans == "C" and is_complex(xp, data)
 
