@@ -1,0 +1,141 @@
+"""Which format suits a matrix: the one whose product moves the fewest bytes, in a memory limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from spformats.advisor.bytes import estimate_bytes
+from spformats.advisor.features import Features, features, host_csr
+from spformats.formats._guard import readable
+
+MARGIN = 0.95
+"""A format earlier in PREFERENCE keeps its place unless another needs less than this share of its bytes."""
+PREFERENCE = ("cds", "bsr", "csr", "pjad", "cdm", "hm")
+"""Regular access first: at equal bytes no index to read, then one index a block, then one an entry."""
+MAX_GROWTH = 1.25
+"""No format that takes more than this times CSR's memory is ever recommended."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A format and layout for a matrix, and why.
+
+    Attributes
+    ----------
+    format : str
+    layout : dict
+        Options to pass to :func:`spformats.asarray` beside ``format``.
+    bytes : int
+        Storage in that format.
+    traffic : int
+        Bytes one ``A @ x`` moves at least: the storage, x and y.
+    csr_bytes : int
+    reasons : tuple of str
+    candidates : dict
+        Storage of every candidate looked at, by a readable name.
+    features : Features
+    """
+
+    format: str
+    layout: dict[str, Any]
+    bytes: int
+    traffic: int
+    csr_bytes: int
+    reasons: tuple[str, ...]
+    candidates: dict[str, int] = field(repr=False)
+    features: Features = field(repr=False)
+
+    def __str__(self) -> str:
+        options = "".join(f", {name}={value}" for name, value in self.layout.items())
+        lines = [f'format="{self.format}"{options}: {readable(self.bytes)}, CSR {readable(self.csr_bytes)}']
+        lines += [f"  {reason}" for reason in self.reasons]
+        lines += [f"  candidate {name:<10} {readable(size)}" for name, size in self.candidates.items()]
+        return "\n".join(lines)
+
+
+def recommend(A: Any) -> Recommendation:
+    """Recommend a format by the bytes a product has to move.
+
+    Sparse products run at the speed of memory, so the format with the fewest bytes is the fastest its kernel can be.
+    Candidates are CSR, PJAD, CDS (and HM, CDM for square matrices) and BSR with the block sizes that fill best.
+
+    Parameters
+    ----------
+    A : SparseArray, SciPy sparse or 2-D array, shape (n, m)
+
+    Returns
+    -------
+    Recommendation
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> advice = sf.advisor.recommend(sf.gallery.poisson2d(100, format="csr"))
+    >>> advice.format
+    'cds'
+    >>> advice.bytes < advice.csr_bytes
+    True
+    """
+    csr = host_csr(A)
+    found = features(csr)
+    sizes = {(name, None): estimate_bytes(csr, name) for name in ("csr", "pjad", "cds")}
+    if csr.shape[0] == csr.shape[1]:
+        sizes |= {(name, None): estimate_bytes(csr, name) for name in ("hm", "cdm")}
+    for block in _promising_blocks(found, csr.data.itemsize):
+        sizes["bsr", block] = estimate_bytes(csr, "bsr", blocksize=block)
+    csr_bytes = sizes["csr", None]
+    fitting = {key: size for key, size in sizes.items() if size <= MAX_GROWTH * csr_bytes}
+    best = min(fitting, key=lambda key: (PREFERENCE.index(key[0]), fitting[key]))
+    for key in sorted(fitting, key=lambda key: PREFERENCE.index(key[0])):
+        if fitting[key] < MARGIN * fitting[best]:
+            best = key
+    name, block = best
+    vectors = sum(csr.shape) * csr.data.itemsize
+    return Recommendation(
+        format=name,
+        layout={} if block is None else {"blocksize": block},
+        bytes=sizes[best],
+        traffic=sizes[best] + vectors,
+        csr_bytes=csr_bytes,
+        reasons=_reasons(best, sizes, found, vectors),
+        candidates={_label(key): size for key, size in sorted(sizes.items(), key=lambda item: item[1])},
+        features=found,
+    )
+
+
+def _promising_blocks(found: Features, item: int) -> list[tuple[int, int]]:
+    """The two block sizes with the fewest bytes an entry that divide the shape and beat CSR's bytes an entry."""
+    n, m = found.shape
+    cost = {
+        block: (item + 4 / (block[0] * block[1])) / fill
+        for block, fill in found.block_fill.items()
+        if fill and n % block[0] == 0 and m % block[1] == 0
+    }
+    return sorted((block for block in cost if cost[block] < item + 4), key=cost.__getitem__)[:2]
+
+
+def _label(key: tuple[str, Any]) -> str:
+    name, block = key
+    return name if block is None else f"{name} {block[0]}x{block[1]}"
+
+
+def _reasons(best: tuple[str, Any], sizes: dict[Any, int], found: Features, vectors: int) -> tuple[str, ...]:
+    name, block = best
+    csr = sizes["csr", None]
+    saved = 1 - (sizes[best] + vectors) / max(csr + vectors, 1)
+    why = {
+        "cds": f"{found.n_diagonals} diagonals hold all entries and are filled to {found.diagonal_fill:.0%}",
+        "hm": f"{found.n_diagonals} diagonals, some short: HM stores each at its own length",
+        "cdm": f"{found.n_diagonals} diagonals, some short: CDM packs two short ones in a row",
+        "bsr": f"blocks of {block} are filled to {found.block_fill.get(block, 0.0):.0%}, so one index serves many entries",
+        "pjad": f"rows of {found.row_min} to {found.row_max} entries pad to {found.pjad_fill:.0%} in blocks of rows",
+        "csr": "no diagonals or blocks are filled well enough to save memory",
+    }[name]
+    reasons = [why]
+    if name != "csr":
+        reasons.append(f"a product moves {saved:.0%} fewer bytes than with CSR")
+    too_big = [_label(key) for key, size in sizes.items() if size > MAX_GROWTH * csr]
+    if too_big:
+        reasons.append(f"ruled out, more than {MAX_GROWTH} times CSR's memory: {', '.join(too_big)}")
+    return tuple(reasons)
