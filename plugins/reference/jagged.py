@@ -57,13 +57,17 @@ def enumerate_rows(xp: Any, lengths: Array) -> tuple[Array, Array]:
     return rows, entries - xp.take(ptr, rows)
 
 
+def in_row_order(xp: Any, rows: Array, cols: Array, pos: Array, count: int) -> Entries:
+    """Entries in any order put in the order of their rows, of which there are `count`."""
+    order = xp.argsort(rows, stable=True)
+    rows = xp.take(rows, order)
+    edges = xp.astype(xp.searchsorted(rows, xp.arange(count + 1, dtype=xp.int64, device=device(rows))), xp.int64)
+    return Entries(edges[1:] - edges[:-1], rows, xp.take(cols, order), xp.take(pos, order))
+
+
 def transposed(xp: Any, entries: Entries, columns: int) -> Entries:
-    """The same entries ordered by column: the rows of the transpose."""
-    order = xp.argsort(entries.cols, stable=True)
-    cols = xp.take(entries.cols, order)
-    edges = xp.searchsorted(cols, xp.arange(columns + 1, dtype=xp.int64, device=device(cols)))
-    edges = xp.astype(edges, xp.int64)
-    return Entries(edges[1:] - edges[:-1], cols, xp.take(entries.rows, order), xp.take(entries.pos, order))
+    """The entries of the transpose, in the order of its rows."""
+    return in_row_order(xp, entries.cols, entries.rows, entries.pos, columns)
 
 
 def jagged(xp: Any, entries: Entries) -> Jagged:
