@@ -1,0 +1,1 @@
+"""Kernels and operators that plug into spformats; installed as the package ``spformats_plugins``."""

@@ -1,0 +1,9 @@
+"""CUDA kernels for every format, over CuPy arrays.
+
+Importing this package registers the kernels and needs no CuPy: NVRTC compiles them, through CuPy, when a product of CuPy
+arrays first runs.
+"""
+
+from spformats_plugins.cuda import diagonals
+
+__all__ = ["diagonals"]

@@ -1,0 +1,192 @@
+// BSR: R x C blocks, both known when compiling.
+//
+// A part of a warp, or several warps, owns a block row and reads its values front to back. A block is cut into units of V
+// neighbouring values of one row (V divides C); lane p of a team of L lanes takes the units p, p + L, … (S of them) of
+// every block its team meets, so each lane adds up S fixed rows and needs no index arithmetic inside the loop.
+// G lanes a block row hold TEAMS = G / L teams, which take blocks in turn; U blocks are in flight per lane.
+// WARPS > 1 (then G is 32) cuts a long block row into that many equal parts.
+
+#ifdef TEAMS
+constexpr int UNITS = R * C / V;
+constexpr int GROUPS = BLOCK / (G * WARPS);  // block rows per thread block
+constexpr bool TREE = S == 1 && (L & (L - 1)) == 0 && TEAMS * L == G && UNITS == L;
+
+template <int N> __device__ __forceinline__ void take(
+    TY (&acc)[S], i64 k, const INDEX* __restrict__ indices, const TA* __restrict__ data, const TX* __restrict__ x,
+    int p, i64 cols) {
+    TA a[N][S][V];
+    TX xv[N][S][V];
+    INDEX block[N];
+#pragma unroll
+    for (int n = 0; n < N; ++n) block[n] = stream(indices + k + n * TEAMS);
+#pragma unroll
+    for (int n = 0; n < N; ++n)
+#pragma unroll
+        for (int s = 0; s < S; ++s) {
+            const int unit = p + s * L;
+            if (UNITS % L == 0 || unit < UNITS)
+                load_run<V, ALIGNED, true>(data + (k + n * TEAMS) * (R * C) + unit * V, a[n][s]);
+        }
+#pragma unroll
+    for (int n = 0; n < N; ++n)
+#pragma unroll
+        for (int s = 0; s < S; ++s) {
+            const int unit = p + s * L;
+            if (UNITS % L == 0 || unit < UNITS) {
+                const i64 j = i64(block[n]) * C + unit * V % C;
+#if EDGE
+#pragma unroll
+                for (int v = 0; v < V; ++v)
+                    if (j + v < cols) xv[n][s][v] = reuse(x + j + v);
+                    else xv[n][s][v] = ZERO(TX);
+#else
+                load_run<V, ALIGNED, false>(x + j, xv[n][s]);
+#endif
+            }
+        }
+#pragma unroll
+    for (int n = 0; n < N; ++n)
+#pragma unroll
+        for (int s = 0; s < S; ++s)
+            if (UNITS % L == 0 || p + s * L < UNITS) {
+#pragma unroll
+                for (int v = 0; v < V; ++v) {
+#if CONJ
+                    a[n][s][v] = conjugate(a[n][s][v]);
+#endif
+                    madd(acc[s], a[n][s][v], xv[n][s][v]);
+                }
+            }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
+    i64 block_rows, i64 rows, i64 cols, const i64* __restrict__ indptr, const INDEX* __restrict__ indices,
+    const TA* __restrict__ data, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode) {
+    const int lane = threadIdx.x % G, group = threadIdx.x / (G * WARPS), part = threadIdx.x / G % WARPS;
+    const i64 row = i64(blockIdx.x) * GROUPS + group;
+    const int team = lane / L, p = lane % L;
+    TY acc[S];
+#pragma unroll
+    for (int s = 0; s < S; ++s) acc[s] = ZERO(TY);
+    if (row < block_rows && team < TEAMS) {
+        i64 k = __ldg(indptr + row), end = __ldg(indptr + row + 1);
+        if (WARPS > 1) {
+            const i64 share = (end - k + WARPS - 1) / WARPS, first = k + part * share;
+            end = min(end, first + share);
+            k = first;
+        }
+        k += team;
+        for (; k + (U - 1) * TEAMS < end; k += U * TEAMS) take<U>(acc, k, indices, data, x, p, cols);
+        for (; k < end; k += TEAMS) take<1>(acc, k, indices, data, x, p, cols);
+    }
+    if constexpr (TREE && WARPS == 1) {
+        TY t = acc[0];
+#pragma unroll
+        for (int d = G / 2; d >= L; d /= 2) t = add(t, shuffle_xor(t, d));
+#pragma unroll
+        for (int d = C / V / 2; d >= 1; d /= 2) t = add(t, shuffle_xor(t, d));
+        const int r = p / (C / V);
+        const i64 i = row * R + r;
+        if (row < block_rows && team == 0 && p % (C / V) == 0 && (!EDGE || i < rows))
+            y[i] = finished(t, y + i, alpha, beta, mode);
+    } else {
+        // the sums of one row lie with several lanes: one lane adds them up, always in the same order
+        __shared__ TY sums[BLOCK][S];
+#pragma unroll
+        for (int s = 0; s < S; ++s) sums[threadIdx.x][s] = acc[s];
+        if (WARPS > 1) __syncthreads();
+        else __syncwarp();
+        if (row < block_rows && part == 0) {
+            const int origin = group * G * WARPS;
+            for (int r = lane; r < R; r += G) {
+                TY t = ZERO(TY);
+#pragma unroll
+                for (int w = 0; w < WARPS; ++w)
+#pragma unroll
+                    for (int q = 0; q < TEAMS; ++q)
+#pragma unroll
+                        for (int u = 0; u < C / V; ++u) {
+                            const int unit = r * (C / V) + u;
+                            t = add(t, sums[origin + w * G + q * L + unit % L][unit / L]);
+                        }
+                const i64 i = row * R + r;
+                if (!EDGE || i < rows) y[i] = finished(t, y + i, alpha, beta, mode);
+            }
+        }
+    }
+}
+#endif
+
+// any block size, read as run-time numbers: a warp per row of a block row
+#ifdef ANY_SIZE
+extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
+    i64 block_rows, i64 rows, i64 cols, const i64* __restrict__ indptr, const INDEX* __restrict__ indices,
+    const TA* __restrict__ data, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode, int r_size,
+    int c_size) {
+    const i64 i = (i64(blockIdx.x) * BLOCK + threadIdx.x) / 32;
+    const int lane = threadIdx.x % 32;
+    if (i >= rows) return;
+    const i64 row = i / r_size, start = indptr[row], count = (indptr[row + 1] - start) * c_size;
+    const TA* a = data + start * r_size * c_size + (i - row * r_size) * c_size;
+    TY t = ZERO(TY);
+    for (i64 e = lane; e < count; e += 32) {
+        const i64 k = e / c_size, c = e - k * c_size, j = i64(indices[start + k]) * c_size + c;
+        if (j < cols) madd(t, matrix_value(a + k * r_size * c_size + c), reuse(x + j));
+    }
+#pragma unroll
+    for (int d = 16; d >= 1; d /= 2) t = add(t, shuffle_xor(t, d));
+    if (lane == 0) y[i] = finished(t, y + i, alpha, beta, mode);
+}
+#endif
+
+// x is (cols, k) and y is (rows, k), both C-contiguous: a thread owns T rows of one block row and W columns
+#ifdef LANES
+extern "C" __global__ void __launch_bounds__(BLOCK) spmm(
+    i64 block_rows, i64 rows, i64 cols, const i64* __restrict__ indptr, const INDEX* __restrict__ indices,
+    const TA* __restrict__ data, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode, i64 k_cols,
+    int run_time_r, int run_time_c) {
+#ifdef R
+    constexpr int r_size = R, c_size = C;
+#else
+    const int r_size = run_time_r, c_size = run_time_c;
+#endif
+    const i64 item = i64(blockIdx.x) * BLOCK + threadIdx.x;
+    const i64 column = (i64(blockIdx.y) * LANES + item % LANES) * W, strip = item / LANES;
+    const int strips = (r_size + T - 1) / T;
+    const i64 row = strip / strips;
+    const int r0 = int(strip - row * strips) * T;
+    if (row >= block_rows || column >= k_cols) return;
+    TY acc[T][W];
+#pragma unroll
+    for (int t = 0; t < T; ++t)
+#pragma unroll
+        for (int w = 0; w < W; ++w) acc[t][w] = ZERO(TY);
+    const i64 end = indptr[row + 1];
+    for (i64 k = indptr[row]; k < end; ++k) {
+        const i64 j = i64(__ldg(indices + k)) * c_size;
+        const TA* a = data + k * r_size * c_size + r0 * c_size;
+#pragma unroll
+        for (int c = 0; c < c_size; ++c) {
+            if (EDGE && j + c >= cols) break;
+            TX xv[W];
+            load_run<W, true, false>(x + (j + c) * k_cols + column, xv);
+#pragma unroll
+            for (int t = 0; t < T; ++t)
+                if (r_size % T == 0 || r0 + t < r_size) {
+                    TA value = kept_value(a + t * c_size + c);
+#pragma unroll
+                    for (int w = 0; w < W; ++w) madd(acc[t][w], value, xv[w]);
+                }
+        }
+    }
+#pragma unroll
+    for (int t = 0; t < T; ++t) {
+        const i64 i = row * r_size + r0 + t;
+        if (r0 + t < r_size && (!EDGE || i < rows)) {
+            TY* out = y + i * k_cols + column;
+#pragma unroll
+            for (int w = 0; w < W; ++w) out[w] = finished(acc[t][w], out + w, alpha, beta, mode);
+        }
+    }
+}
+#endif

@@ -1,0 +1,185 @@
+// Formats that store rows: CSR, ELL, JAD and PJAD, read as they lie. They differ in where entry j of row i is.
+//
+// LAYOUT: 0 CSR (ptr = indptr), 1 ELL (stride = number of rows), 2 JAD and PJAD sorted over all rows (ptr = jd_ptr),
+// 3 PJAD sorted inside windows (ptr = block_ptr, stride = bsize). Rows of 2 and 3 are sorted; row i is row perm[i] of A.
+// Rows longer than `limit` are left to `segments` and `combine`: their pieces are summed apart, and the sums of the pieces
+// added in a fixed order, so no row keeps one thread busy alone and no atomics are needed.
+
+#define ROW_ARGS                                                                                                   \
+    const TA *__restrict__ data, const INDEX *__restrict__ indices, const i64 *__restrict__ ptr,                    \
+        const INDEX *__restrict__ rlen, const INDEX *__restrict__ perm, i64 stride
+#define ROW_NAMES data, indices, ptr, rlen, perm, stride
+
+__device__ __forceinline__ i64 row_length(i64 i, ROW_ARGS) {
+    if constexpr (LAYOUT == 0) return __ldg(ptr + i + 1) - __ldg(ptr + i);
+    else return __ldg(rlen + i);
+}
+
+__device__ __forceinline__ i64 row_origin(i64 i, ROW_ARGS) {
+    if constexpr (LAYOUT == 0) return __ldg(ptr + i);
+    else if constexpr (LAYOUT == 3) return __ldg(ptr + i / stride) + i % stride;
+    else return i;
+}
+
+__device__ __forceinline__ i64 entry_of(i64 origin, i64 j, ROW_ARGS) {
+    if constexpr (LAYOUT == 0) return origin + j;
+    else if constexpr (LAYOUT == 2) return __ldg(ptr + j) + origin;
+    else return origin + j * stride;
+}
+
+__device__ __forceinline__ i64 row_of_a(i64 i, ROW_ARGS) {
+    if constexpr (LAYOUT >= 2) return __ldg(perm + i);
+    else return i;
+}
+
+// the entries first, first + step, … below end of one row against a vector
+__device__ __forceinline__ TY dot(i64 origin, i64 first, i64 end, i64 step, const TX* __restrict__ x, ROW_ARGS) {
+    TY s[2] = {ZERO(TY), ZERO(TY)};
+    i64 j = first;
+    for (; j + 3 * step < end; j += 4 * step) {
+        TA a[4];
+        INDEX c[4];
+#pragma unroll
+        for (int u = 0; u < 4; ++u) {
+            const i64 at = entry_of(origin, j + u * step, ROW_NAMES);
+            c[u] = stream(indices + at);
+            a[u] = matrix_value(data + at);
+        }
+#pragma unroll
+        for (int u = 0; u < 4; ++u) madd(s[u % 2], a[u], reuse(x + c[u]));
+    }
+    for (; j < end; j += step) {
+        const i64 at = entry_of(origin, j, ROW_NAMES);
+        madd(s[0], matrix_value(data + at), reuse(x + stream(indices + at)));
+    }
+    return add(s[0], s[1]);
+}
+
+// SHARE threads a row. CSR: neighbouring threads take neighbouring entries. The others: neighbouring threads take
+// neighbouring rows, and SHARE slices of the thread block take the entries in turn.
+#ifdef SHARE
+extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
+    i64 rows, i64 limit, ROW_ARGS, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode) {
+    constexpr int ROWS = BLOCK / SHARE;
+    const int local = LAYOUT == 0 ? threadIdx.x / SHARE : threadIdx.x % ROWS;
+    const int slice = LAYOUT == 0 ? threadIdx.x % SHARE : threadIdx.x / ROWS;
+    const i64 i = i64(blockIdx.x) * ROWS + local;
+    bool mine = i < rows;
+    TY s = ZERO(TY);
+    if (mine) {
+        const i64 length = row_length(i, ROW_NAMES);
+        mine = length <= limit;
+        if (mine) s = dot(row_origin(i, ROW_NAMES), slice, length, SHARE, x, ROW_NAMES);
+    }
+    if constexpr (SHARE > 1) {
+        if constexpr (LAYOUT == 0) {
+#pragma unroll
+            for (int d = SHARE / 2; d >= 1; d /= 2) s = add(s, shuffle_xor(s, d));
+        } else {
+            __shared__ TY sums[SHARE][ROWS];
+            sums[slice][local] = s;
+            __syncthreads();
+            s = sums[0][local];
+            for (int q = 1; q < SHARE; ++q) s = add(s, sums[q][local]);
+        }
+    }
+    if (mine && slice == 0) {
+        TY* out = y + row_of_a(i, ROW_NAMES);
+        *out = finished(s, out, alpha, beta, mode);
+    }
+}
+
+// one thread block a piece of a long row: entries first[p] … first[p] + piece of row long_row[p]
+extern "C" __global__ void __launch_bounds__(BLOCK) segments(
+    i64 piece, const i64* __restrict__ long_row, const i64* __restrict__ first, ROW_ARGS, const TX* __restrict__ x,
+    TY* __restrict__ partial) {
+    const i64 p = blockIdx.x, i = long_row[p];
+    const i64 end = min(first[p] + piece, row_length(i, ROW_NAMES));
+    TY s = dot(row_origin(i, ROW_NAMES), first[p] + threadIdx.x, end, BLOCK, x, ROW_NAMES);
+    __shared__ TY sums[BLOCK / 32];
+#pragma unroll
+    for (int d = 16; d >= 1; d /= 2) s = add(s, shuffle_xor(s, d));
+    if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = s;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int w = 1; w < BLOCK / 32; ++w) s = add(s, sums[w]);
+        partial[p] = s;
+    }
+}
+#endif
+
+// x is (cols, k) and y is (rows, k), both C-contiguous: a thread owns W columns of one row
+#ifdef LANES
+__device__ __forceinline__ void dot_columns(
+    TY (&s)[W], i64 origin, i64 first, i64 end, i64 step, i64 k_cols, const TX* __restrict__ x, ROW_ARGS) {
+    i64 j = first;
+    for (; j + 3 * step < end; j += 4 * step) {
+        TA a[4];
+        TX xv[4][W];
+        INDEX c[4];
+#pragma unroll
+        for (int u = 0; u < 4; ++u) {
+            const i64 at = entry_of(origin, j + u * step, ROW_NAMES);
+            c[u] = reuse(indices + at);
+            a[u] = kept_value(data + at);
+        }
+#pragma unroll
+        for (int u = 0; u < 4; ++u) load_run<W, true, false>(x + c[u] * k_cols, xv[u]);
+#pragma unroll
+        for (int u = 0; u < 4; ++u)
+#pragma unroll
+            for (int w = 0; w < W; ++w) madd(s[w], a[u], xv[u][w]);
+    }
+    for (; j < end; j += step) {
+        const i64 at = entry_of(origin, j, ROW_NAMES);
+        const TA a = kept_value(data + at);
+        TX xv[W];
+        load_run<W, true, false>(x + reuse(indices + at) * k_cols, xv);
+#pragma unroll
+        for (int w = 0; w < W; ++w) madd(s[w], a, xv[w]);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) spmm(
+    i64 rows, i64 limit, ROW_ARGS, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode,
+    i64 k_cols) {
+    const i64 i = i64(blockIdx.x) * (BLOCK / LANES) + threadIdx.x / LANES;
+    const i64 column = (i64(blockIdx.y) * LANES + threadIdx.x % LANES) * W;
+    if (i >= rows || column >= k_cols) return;
+    const i64 length = row_length(i, ROW_NAMES);
+    if (length > limit) return;
+    TY s[W];
+#pragma unroll
+    for (int w = 0; w < W; ++w) s[w] = ZERO(TY);
+    dot_columns(s, row_origin(i, ROW_NAMES), 0, length, 1, k_cols, x + column, ROW_NAMES);
+    TY* out = y + row_of_a(i, ROW_NAMES) * k_cols + column;
+#pragma unroll
+    for (int w = 0; w < W; ++w) out[w] = finished(s[w], out + w, alpha, beta, mode);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) segments(
+    i64 piece, const i64* __restrict__ long_row, const i64* __restrict__ first, ROW_ARGS, const TX* __restrict__ x,
+    TY* __restrict__ partial, i64 k_cols) {
+    constexpr int SLICES = BLOCK / LANES;
+    const i64 p = blockIdx.x, i = long_row[p];
+    const i64 end = min(first[p] + piece, row_length(i, ROW_NAMES));
+    const int lane = threadIdx.x % LANES, slice = threadIdx.x / LANES;
+    const i64 column = (i64(blockIdx.y) * LANES + lane) * W;
+    TY s[W];
+#pragma unroll
+    for (int w = 0; w < W; ++w) s[w] = ZERO(TY);
+    if (column < k_cols)
+        dot_columns(s, row_origin(i, ROW_NAMES), first[p] + slice, end, SLICES, k_cols, x + column, ROW_NAMES);
+    __shared__ TY sums[W][BLOCK];
+#pragma unroll
+    for (int w = 0; w < W; ++w) sums[w][threadIdx.x] = s[w];
+    __syncthreads();
+    if (slice == 0 && column < k_cols) {
+#pragma unroll
+        for (int w = 0; w < W; ++w) {
+            for (int q = 1; q < SLICES; ++q) s[w] = add(s[w], sums[w][q * LANES + lane]);
+            partial[p * k_cols + column + w] = s[w];
+        }
+    }
+}
+#endif

@@ -1,0 +1,184 @@
+"""Products with matrices kept by diagonals: CDS, HM, CDM and their transposes, through one table of diagonals.
+
+Entry (i, i + offsets[k]) is ``flat[base[k] + i]``. Rows are taken in blocks; inside a block, all diagonals that cover
+it are summed in registers before y is touched, which is what reaches the memory limit: a loop per diagonal would
+read and write y once each. Diagonals that begin or end inside the block follow one by one, clipped.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .jit import kernel
+from .simd import get, put, vconj, vload, vmuladd, vupdate, vzero
+
+BLOCK = 2048  # rows whose part of y stays in the first-level cache
+GROUP = 8
+WIDTH = 8
+STEP = 4 * WIDTH
+
+
+def make_spmv(conj: bool):
+    """y[lo:hi] of one product; ``conj`` conjugates the matrix.
+
+    ``const`` holds the value of each diagonal that is constant and has no stored values to read.
+    """
+
+    @kernel
+    def diagonal_spmv(flat, base, offsets, const, const_offsets, cols, x, y, alpha, beta, lo, hi):
+        stored, fixed = offsets.size, const_offsets.size
+        at = np.empty(stored, np.int64)  # of the diagonals that cover the block: start in flat
+        shift = np.empty(stored, np.int64)  # and in x
+        const_at = np.empty(fixed, np.int64)
+        fresh = beta == 0
+        one = beta * 0 + 1
+        for first in range(lo, hi, BLOCK):
+            last = min(first + BLOCK, hi)
+            full = 0
+            for k in range(stored):
+                if get(offsets, k) >= -first and last <= cols - get(offsets, k):
+                    put(at, full, get(base, k))
+                    put(shift, full, get(offsets, k))
+                    full += 1
+            const_full = 0
+            for k in range(fixed):
+                if get(const_offsets, k) >= -first and last <= cols - get(const_offsets, k):
+                    put(const_at, const_full, k)
+                    const_full += 1
+            done = const_done = 0
+            b = beta
+            keep = fresh
+            while True:  # a pass over the block for every GROUP diagonals: more streams at once defeat the prefetchers
+                stop = min(full, done + GROUP)
+                const_stop = const_full if stop == full else const_done
+                i = first
+                while i + STEP <= last:
+                    s0 = vzero(y, WIDTH)
+                    s1 = vzero(y, WIDTH)
+                    s2 = vzero(y, WIDTH)
+                    s3 = vzero(y, WIDTH)
+                    for k in range(done, stop):
+                        a = get(at, k) + i
+                        j = get(shift, k) + i
+                        a0 = vload(flat, a, WIDTH)
+                        a1 = vload(flat, a + WIDTH, WIDTH)
+                        a2 = vload(flat, a + 2 * WIDTH, WIDTH)
+                        a3 = vload(flat, a + 3 * WIDTH, WIDTH)
+                        if conj:
+                            a0, a1, a2, a3 = vconj(a0), vconj(a1), vconj(a2), vconj(a3)
+                        s0 = vmuladd(s0, a0, vload(x, j, WIDTH))
+                        s1 = vmuladd(s1, a1, vload(x, j + WIDTH, WIDTH))
+                        s2 = vmuladd(s2, a2, vload(x, j + 2 * WIDTH, WIDTH))
+                        s3 = vmuladd(s3, a3, vload(x, j + 3 * WIDTH, WIDTH))
+                    for k in range(const_done, const_stop):
+                        c = get(const, get(const_at, k))
+                        j = get(const_offsets, get(const_at, k)) + i
+                        s0 = vmuladd(s0, c, vload(x, j, WIDTH))
+                        s1 = vmuladd(s1, c, vload(x, j + WIDTH, WIDTH))
+                        s2 = vmuladd(s2, c, vload(x, j + 2 * WIDTH, WIDTH))
+                        s3 = vmuladd(s3, c, vload(x, j + 3 * WIDTH, WIDTH))
+                    vupdate(y, i, s0, alpha, b, keep)
+                    vupdate(y, i + WIDTH, s1, alpha, b, keep)
+                    vupdate(y, i + 2 * WIDTH, s2, alpha, b, keep)
+                    vupdate(y, i + 3 * WIDTH, s3, alpha, b, keep)
+                    i += STEP
+                while i < last:
+                    s = y.dtype.type(0)
+                    for k in range(done, stop):
+                        v = get(flat, get(at, k) + i)
+                        s += (np.conj(v) if conj else v) * get(x, get(shift, k) + i)
+                    for k in range(const_done, const_stop):
+                        s += get(const, get(const_at, k)) * get(x, get(const_offsets, get(const_at, k)) + i)
+                    put(y, i, alpha * s if keep else alpha * s + b * get(y, i))
+                    i += 1
+                b = one
+                keep = False
+                done = stop
+                if done == full:
+                    break
+            if full < stored:
+                for k in range(stored):
+                    offset = get(offsets, k)
+                    if offset < -first or last > cols - offset:
+                        for i in range(max(first, -offset), min(last, cols - offset)):
+                            v = get(flat, get(base, k) + i)
+                            put(y, i, get(y, i) + alpha * ((np.conj(v) if conj else v) * get(x, i + offset)))
+            if const_full < fixed:
+                for k in range(fixed):
+                    offset = get(const_offsets, k)
+                    if offset < -first or last > cols - offset:
+                        for i in range(max(first, -offset), min(last, cols - offset)):
+                            put(y, i, get(y, i) + alpha * (get(const, k) * get(x, i + offset)))
+
+    return diagonal_spmv
+
+
+spmv, spmv_conj = make_spmv(False), make_spmv(True)
+
+
+def make_spmm(conj: bool):
+    """Rows lo to hi of the product with k columns; a diagonal's value is read once per panel of 32 columns."""
+
+    @kernel
+    def diagonal_spmm(flat, base, offsets, const, const_offsets, cols, x, y, k, alpha, beta, lo, hi):
+        stored, fixed = offsets.size, const_offsets.size
+        values = np.empty(stored + fixed, flat.dtype)
+        where = np.empty(stored + fixed, np.int64)
+        fresh = beta == 0
+        for i in range(lo, hi):
+            count = 0
+            for d in range(stored):
+                j = i + get(offsets, d)
+                if 0 <= j < cols:
+                    v = get(flat, get(base, d) + i)
+                    put(values, count, np.conj(v) if conj else v)
+                    put(where, count, j * k)
+                    count += 1
+            for d in range(fixed):
+                j = i + get(const_offsets, d)
+                if 0 <= j < cols:
+                    put(values, count, get(const, d))
+                    put(where, count, j * k)
+                    count += 1
+            target = i * k
+            c = 0
+            while c + STEP <= k:
+                s0 = vzero(y, WIDTH)
+                s1 = vzero(y, WIDTH)
+                s2 = vzero(y, WIDTH)
+                s3 = vzero(y, WIDTH)
+                for d in range(count):
+                    v = get(values, d)
+                    q = get(where, d) + c
+                    s0 = vmuladd(s0, v, vload(x, q, WIDTH))
+                    s1 = vmuladd(s1, v, vload(x, q + WIDTH, WIDTH))
+                    s2 = vmuladd(s2, v, vload(x, q + 2 * WIDTH, WIDTH))
+                    s3 = vmuladd(s3, v, vload(x, q + 3 * WIDTH, WIDTH))
+                vupdate(y, target + c, s0, alpha, beta, fresh)
+                vupdate(y, target + c + WIDTH, s1, alpha, beta, fresh)
+                vupdate(y, target + c + 2 * WIDTH, s2, alpha, beta, fresh)
+                vupdate(y, target + c + 3 * WIDTH, s3, alpha, beta, fresh)
+                c += STEP
+            while c + WIDTH <= k:
+                s = vzero(y, WIDTH)
+                for d in range(count):
+                    s = vmuladd(s, get(values, d), vload(x, get(where, d) + c, WIDTH))
+                vupdate(y, target + c, s, alpha, beta, fresh)
+                c += WIDTH
+            if c + 4 <= k:
+                t = vzero(y, 4)
+                for d in range(count):
+                    t = vmuladd(t, get(values, d), vload(x, get(where, d) + c, 4))
+                vupdate(y, target + c, t, alpha, beta, fresh)
+                c += 4
+            while c < k:
+                u = y.dtype.type(0)
+                for d in range(count):
+                    u += get(values, d) * get(x, get(where, d) + c)
+                put(y, target + c, alpha * u if fresh else alpha * u + beta * get(y, target + c))
+                c += 1
+
+    return diagonal_spmm
+
+
+spmm, spmm_conj = make_spmm(False), make_spmm(True)

@@ -1,0 +1,137 @@
+"""Turn a range kernel and a matrix's arrays into the ``run`` function that `spformats.dispatch` calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import pool
+from .operands import readable, writable
+
+#: Bytes read by one product below which waking a second thread costs more than it saves.
+SERIAL_BYTES = 1 << 20
+#: Bytes of one range: small enough that a thread which was held up can be helped, large enough to hide the hand-over.
+RANGE_BYTES = 4 << 20
+
+Run = Callable[..., Any]
+
+
+def split(
+    rows: int, nbytes: int, weights: np.ndarray | None = None, align: int = 1, per_thread: int = 8
+) -> list[tuple[int, int]]:
+    """Cut ``range(rows)`` into ranges of equal work for the threads in force.
+
+    Parameters
+    ----------
+    rows : int
+    nbytes : int
+        What the product reads: decides how many ranges pay.
+    weights : ndarray, optional
+        Monotone pointers of length rows + 1 whose differences are the work of each row; without them all rows count
+        the same.
+    align : int
+        Ranges begin at multiples of it.
+    per_thread : int
+        Most ranges for each thread.
+    """
+    threads = pool.thread_count()
+    if threads == 1 or nbytes < SERIAL_BYTES or rows < 2 * align:
+        return [(0, rows)]
+    parts = min(rows, threads * max(1, min(per_thread, nbytes // (threads * RANGE_BYTES))))
+    if weights is None or weights[-1] == weights[0]:
+        cuts = np.linspace(0, rows, parts + 1).astype(np.int64)
+    else:
+        goals = np.linspace(float(weights[0]), float(weights[-1]), parts + 1)
+        cuts = np.searchsorted(weights, goals)
+        cuts[0], cuts[-1] = 0, rows
+    cuts = np.unique(np.append(cuts[:-1] // align * align, rows))
+    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+
+
+def scalar_type(dtype: np.dtype) -> type:
+    """The Python type alpha and beta are passed as."""
+    return complex if dtype.kind == "c" else float
+
+
+def vector_run(kernel: Callable[..., Any], arrays: Sequence[Any], rows: int, dtype: np.dtype, ranges: list) -> Run:
+    """``run(A, x, y, alpha, beta)`` around ``kernel(*arrays, x, y, alpha, beta, lo, hi)``; x is 1-D."""
+    scalar = scalar_type(dtype)
+    zero = scalar(0)
+    empty = np.empty
+    fixed = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in arrays)
+    (lo, hi) = ranges[0] if ranges else (0, 0)
+
+    if len(ranges) < 2:
+
+        def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
+            kernel(*fixed, x, y, alpha, beta, lo, hi)
+    else:
+        threads = pool.thread_count()
+
+        def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
+            pool.run(lambda lo, hi: kernel(*fixed, x, y, alpha, beta, lo, hi), ranges, threads)
+
+    def run(A: Any, x: Any, y: Any, alpha: Any, beta: Any) -> Any:
+        if not x.flags.carray:
+            x = readable(x)
+        if y is None:
+            y = empty(rows, dtype)
+            multiply(x, y, scalar(alpha), zero)
+            return y
+        return into(multiply, x, y, scalar(alpha), scalar(beta))
+
+    return run
+
+
+def matrix_run(
+    choose: Callable[[int], Callable[..., Any]],
+    arrays: Sequence[Any],
+    rows: int,
+    dtype: np.dtype,
+    ranges_for: Callable[[int], list],
+) -> Run:
+    """Like `vector_run` for X of shape (cols, k): ``choose(k)`` is the kernel for k columns.
+
+    Kernels get X and Y as flat C-ordered arrays and k: ``kernel(*arrays, X, Y, k, alpha, beta, lo, hi)``.
+    """
+    scalar = scalar_type(dtype)
+    fixed = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in arrays)
+    threads = pool.thread_count()
+    plans: dict[int, tuple[Callable[..., Any], list]] = {}
+
+    def run(A: Any, x: Any, y: Any, alpha: Any, beta: Any) -> Any:
+        k = x.shape[1]
+        if k not in plans:
+            plans[k] = choose(k), ranges_for(k)
+        kernel, ranges = plans[k]
+        x = readable(x).reshape(-1)
+
+        def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
+            flat = y.reshape(-1)
+            if len(ranges) < 2:
+                for lo, hi in ranges:
+                    kernel(*fixed, x, flat, k, alpha, beta, lo, hi)
+            else:
+                pool.run(lambda lo, hi: kernel(*fixed, x, flat, k, alpha, beta, lo, hi), ranges, threads)
+
+        if y is None:
+            y = np.empty((rows, k), dtype)
+            multiply(x, y, scalar(alpha), scalar(0))
+            return y
+        return into(multiply, x, y, scalar(alpha), scalar(beta))
+
+    return run
+
+
+def into(multiply: Callable[..., None], x: Any, y: Any, alpha: Any, beta: Any) -> Any:
+    """Run into the caller's y, through a contiguous copy where y is strided or shares memory with x."""
+    target = writable(y, x)
+    if target is not None:
+        multiply(x, y, alpha, beta)
+        return y
+    work = np.empty(y.shape, y.dtype) if beta == 0 else np.array(y, order="C")
+    multiply(x, work, alpha, beta)
+    y[...] = work
+    return y

@@ -1,0 +1,126 @@
+"""Run the ranges of one product on our own threads.
+
+Numba's threading layers abort the process when two Python threads enter parallel kernels at once (workqueue) or after
+``fork``. Our kernels are serial functions that release the GIL, so plain Python threads are all it takes: the caller
+takes ranges from the front of the list, the workers from the back, and whoever is late finds nothing left to do.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+
+from spformats import dispatch
+
+Range = tuple[int, int]
+
+
+def thread_count() -> int:
+    """Threads a product may use: ``sf.config(threads=n)``, else NUMBA_NUM_THREADS, else the CPUs we are allowed on."""
+    asked = dispatch.current_config().threads
+    return asked if asked is not None else _default_threads()
+
+
+def _default_threads() -> int:
+    env = os.environ.get("NUMBA_NUM_THREADS", "")
+    if env.isdigit() and int(env) > 0:
+        return int(env)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Job:
+    """One product: ranges nobody has claimed yet, and how many are not finished."""
+
+    __slots__ = ("done", "error", "fn", "left", "lock", "todo")
+
+    def __init__(self, fn: Callable[[int, int], object], ranges: Sequence[Range]) -> None:
+        self.fn: Callable[[int, int], object] | None = fn
+        self.todo = deque(ranges)
+        self.left = len(ranges)
+        self.lock = threading.Lock()
+        self.done = threading.Lock()
+        self.done.acquire()
+        self.error: BaseException | None = None
+
+    def work(self, take: Callable[[], Range]) -> None:
+        while True:
+            try:
+                lo, hi = take()
+            except IndexError:
+                return
+            try:
+                self.fn(lo, hi)  # type: ignore[misc]
+            except BaseException as error:  # must reach the caller, not die in a worker
+                self.error = error
+            with self.lock:
+                self.left -= 1
+                if self.left == 0:
+                    self.done.release()
+
+
+class _Pool:
+    """Daemon threads that wait for jobs; only one product uses them at a time."""
+
+    def __init__(self) -> None:
+        self.busy = threading.Lock()
+        self.queue: SimpleQueue[_Job] = SimpleQueue()
+        self.size = 0
+
+    def grow(self, workers: int) -> None:
+        while self.size < workers:
+            threading.Thread(target=self._loop, name=f"spformats-{self.size}", daemon=True).start()
+            self.size += 1
+
+    def _loop(self) -> None:
+        get = self.queue.get
+        while True:
+            job = get()
+            job.work(job.todo.pop)
+            del job  # do not keep the operands alive while idle
+
+    def run(self, fn: Callable[[int, int], object], ranges: Sequence[Range], threads: int) -> None:
+        # A busy pool means another product (or an outer one of this thread) has the cores: do not oversubscribe.
+        if threads < 2 or len(ranges) < 2 or not self.busy.acquire(blocking=False):
+            for lo, hi in ranges:
+                fn(lo, hi)
+            return
+        try:
+            helpers = min(threads, len(ranges)) - 1
+            self.grow(helpers)
+            job = _Job(fn, ranges)
+            for _ in range(helpers):
+                self.queue.put(job)
+            job.work(job.todo.popleft)
+            job.done.acquire()
+            job.fn = None
+        finally:
+            self.busy.release()
+        if job.error is not None:
+            raise job.error
+
+
+_pool = _Pool()
+
+
+def _reset_after_fork() -> None:
+    # Threads do not survive fork, and the parent's locks may be held for ever in the child.
+    global _pool
+    _pool = _Pool()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_reset_after_fork)
+
+
+def run(fn: Callable[[int, int], object], ranges: Sequence[Range], threads: int) -> None:
+    """Call ``fn(lo, hi)`` once for every range, on at most ``threads`` threads; raises what ``fn`` raised.
+
+    Which thread runs a range is not fixed; the ranges are, so a kernel whose result depends only on its range gives the
+    same bits on every run.
+    """
+    _pool.run(fn, ranges, threads)

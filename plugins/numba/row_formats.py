@@ -1,0 +1,99 @@
+"""Launchers of the formats that keep rows: CSR, ELL, JAD and PJAD."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spformats import dispatch
+
+from .launch import Run, matrix_run, split, vector_run
+from .row_kernels import BLOCKED, JAGGED, ROWS, SPMM, SPMV, STRIDED
+from .scatter import Scatter, scatter_run
+from .scatter_kernels import SCATTER, WINDOW
+
+FORMATS = ("csr", "ell", "jad", "pjad")
+
+
+class Rows(NamedTuple):
+    """The arrays of a format as the kernels of `row_kernels` take them."""
+
+    layout: int
+    data: np.ndarray
+    indices: np.ndarray
+    ptr: np.ndarray
+    rlen: np.ndarray
+    perm: np.ndarray
+    step: int
+    align: int  # ranges of rows begin at multiples of it
+    weights: np.ndarray  # monotone, one more than rows: work before each row
+
+    @property
+    def arrays(self) -> tuple:
+        return self.data, self.indices, self.ptr, self.rlen, self.perm, self.step
+
+
+def rows_of(A: Any) -> Rows:
+    """Describe A's arrays to the row kernels."""
+    n = A.shape[0]
+    none = np.empty(0, np.int32)
+    if A.format == "csr":
+        return Rows(ROWS, A.data, A.indices, A.indptr, none, none, 1, 1, A.indptr)
+    weights = np.zeros(n + 1, np.int64)
+    np.cumsum(A.rlen, out=weights[1:])
+    if A.format == "ell":
+        flat = (A.data.T.reshape(-1), A.indices.T.reshape(-1))
+        return Rows(STRIDED, *flat, np.empty(0, np.int64), A.rlen, none, n, 8, weights)
+    if A.format == "pjad" and A.sigma is not None:
+        return Rows(BLOCKED, A.data, A.indices, A.block_ptr, A.rlen, A.perm, A.bsize, A.bsize, weights)
+    return Rows(JAGGED, A.data, A.indices, A.jd_ptr, A.rlen, A.perm, 1, 8, weights)
+
+
+def _nbytes(A: Any, rows: Rows, dtype: np.dtype, result: np.dtype, k: int = 1) -> int:
+    n, m = A.shape
+    return int(rows.weights[-1]) * (A.dtype.itemsize + A.indices.itemsize) + k * (n * result.itemsize + m * dtype.itemsize)
+
+
+@dispatch.register("spmv", FORMATS, "numpy", name="numba", priority=10, prepare=True)
+def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
+    rows = A._plan("numba rows", rows_of)
+    result = np.result_type(A.dtype, dtype)
+    nbytes = _nbytes(A, rows, dtype, result)
+    if trans != "N":
+        return scatter_run(_scatter(A, rows, trans), A.shape[1], dtype, result, nbytes, matrix=False)
+    ranges = split(A.shape[0], nbytes, rows.weights, rows.align)
+    return vector_run(SPMV[rows.layout], rows.arrays, A.shape[0], result, ranges)
+
+
+@dispatch.register("spmm", FORMATS, "numpy", name="numba", priority=10, prepare=True)
+def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
+    rows = A._plan("numba rows", rows_of)
+    result = np.result_type(A.dtype, dtype)
+    if trans != "N":
+        nbytes = _nbytes(A, rows, dtype, result)
+        return scatter_run(_scatter(A, rows, trans), A.shape[1], dtype, result, nbytes, matrix=True)
+
+    def ranges(k: int) -> list:
+        return split(A_shape[0], nbytes_of(k), rows.weights, rows.align)
+
+    A_shape, fixed, column = A.shape, _nbytes(A, rows, dtype, result, 0), _nbytes(A, rows, dtype, result, 1)
+
+    def nbytes_of(k: int) -> int:
+        return fixed + k * (column - fixed)
+
+    kernel = SPMM[rows.layout]
+    return matrix_run(lambda k: kernel, rows.arrays, A.shape[0], result, ranges)
+
+
+def _scatter(A: Any, rows: Rows, trans: str) -> Scatter:
+    conj = trans == "C" and A.dtype.kind == "c"
+    window = WINDOW[rows.layout]
+    indices, ptr, rlen, step = rows.indices, rows.ptr, rows.rlen, rows.step
+    return Scatter(
+        SCATTER[rows.layout, conj],
+        rows.arrays,
+        lambda lo, hi: window(indices, ptr, rlen, step, lo, hi),
+        rows.weights,
+        rows.align,
+    )

@@ -1,0 +1,313 @@
+"""`SparseArray`, the base of every format: what it stores, how it is built, converted, copied and transposed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from spformats.formats import _arrays
+from spformats.mixins.array_object import ArrayObject
+from spformats.mixins.display import Display
+from spformats.mixins.operators import Operators
+from spformats.mixins.scipy_protocol import SciPyProtocol
+
+if TYPE_CHECKING:
+    from spformats.formats.csr import CSR
+
+#: Every format by its name; filled by `SparseArray.__init_subclass__`, so a new format is one file.
+FORMATS: dict[str, type[SparseArray]] = {}
+
+
+class FormatName(str):
+    """The name of a format, for SciPy too.
+
+    SciPy turns ``A.format`` into a method name, ``'to' + A.format``, when it wants its own array "in A's format". It
+    knows only its own seven, so for any other this name answers with the method of CSR.
+    """
+
+    __slots__ = ()
+
+    def __radd__(self, prefix: str) -> str:
+        return prefix + ("csr" if prefix == "to" and self not in ("csr", "bsr") else str(self))
+
+
+class SparseArray(Operators, SciPyProtocol, ArrayObject, Display):
+    """A two-dimensional sparse array in one storage format; immutable.
+
+    Subclasses name their arrays in ``components`` (``data`` first), their other attributes in ``parameters``, and give
+    `from_csr`, `to_csr` and `nnz`. Everything else follows.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : dtype of the stored values
+    format : str
+    nnz : int
+        Number of stored entries, explicit zeros included, padding not.
+    """
+
+    format: ClassVar[str]
+    components: ClassVar[tuple[str, ...]]
+    parameters: ClassVar[tuple[str, ...]] = ()
+    #: Components that are small NumPy arrays on the host whatever the device (offsets of diagonals).
+    host_components: ClassVar[tuple[str, ...]] = ()
+    #: Layout options `asformat` may pass to `from_csr`, and their defaults.
+    layout_options: ClassVar[tuple[str, ...]] = ()
+
+    shape: tuple[int, int]
+    dtype: Any
+    data: Any
+    _source: tuple[SparseArray, str] | None
+    _plans: dict[Any, Any]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name = cls.__dict__.get("format")
+        if name is not None:
+            cls.format = FormatName(name)
+            FORMATS[name] = cls
+
+    # ------------------------------------------------------------------ building
+    @classmethod
+    def _build(cls, parts: dict[str, Any], shape: tuple[int, int], **parameters: Any) -> Self:
+        """Make an object from arrays known to be right; nothing is checked or copied."""
+        self = object.__new__(cls)
+        attributes = self.__dict__
+        for name, array in parts.items():
+            attributes[name] = _arrays.read_only(array)
+        attributes.update(parameters, shape=shape, dtype=parts["data"].dtype, _source=None, _plans={})
+        return self
+
+    @classmethod
+    def from_csr(cls, csr: CSR, *, force: bool = False, **layout: Any) -> Self:
+        """Convert from CSR; ``layout`` holds the format's own options, ``force`` lifts the memory guard."""
+        raise NotImplementedError(f"{cls.__name__} must define from_csr")
+
+    def to_csr(self) -> CSR:
+        """Convert to CSR. Explicit zeros stay, zeros that only fill up a diagonal or block go."""
+        raise NotImplementedError(f"{type(self).__name__} must define to_csr")
+
+    @classmethod
+    def from_format(cls, other: SparseArray, *, force: bool = False, **layout: Any) -> Self:
+        """Convert from any format; formats with a direct way from their relatives override this."""
+        return cls.from_csr(other.to_csr(), force=force, **layout)
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries, explicit zeros included, padding not."""
+        if self._source is not None:
+            return self._source[0].nnz
+        return self._count()
+
+    def _count(self) -> int:
+        raise NotImplementedError(f"{type(self).__name__} must define _count")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__} arrays are immutable: cannot set {name!r}; build a new one instead")
+
+    __delattr__ = __setattr__  # type: ignore[assignment]
+
+    # ------------------------------------------------------------------ lazy transposes
+    def __getattr__(self, name: str) -> Any:
+        # Reached only where normal lookup failed: the parts of a lazy transpose are made when somebody reads them
+        cls = type(self)
+        if name in cls.components or name in cls.parameters:
+            source = self.__dict__.get("_source")
+            if source is not None:
+                made = source[0]._transposed(conjugate=source[1] == "C")
+                for part in (*cls.components, *cls.parameters):
+                    self.__dict__[part] = getattr(made, part)
+                self.__dict__["_source"] = None
+                return self.__dict__[name]
+        raise AttributeError(f"{cls.__name__!r} object has no attribute {name!r}")
+
+    def _lazy(self, trans: str) -> Self:
+        # not kept on self: it refers back, and such a cycle would hold the memory until the garbage collector runs
+        lazy = object.__new__(type(self))
+        lazy.__dict__.update(shape=self.shape[::-1], dtype=self.dtype, _source=(self, trans), _plans={})
+        return lazy
+
+    def _transposed(self, conjugate: bool) -> Self:
+        """The transpose (or adjoint) with parts of its own, in the same format and layout."""
+        transposed = type(self).from_csr(self.to_csr()._transposed(conjugate), force=True, **self._transposed_layout())
+        return transposed
+
+    def _layout(self) -> dict[str, Any]:
+        """The layout options that rebuild this layout through `from_csr`."""
+        return {name: getattr(self, name) for name in self.layout_options}
+
+    def _transposed_layout(self) -> dict[str, Any]:
+        return self._layout()
+
+    def _transpose_of(self, trans: str) -> Self:
+        """``A.T`` (trans "T") or ``A.H`` ("C"); a view that shares everything until its parts are read."""
+        if self._source is not None:
+            base, taken = self._source
+            if taken == trans or not self._is_complex:
+                return base  # type: ignore[return-value]
+            return base._conjugated()  # type: ignore[return-value]
+        return self._lazy(trans if self._is_complex else "T")
+
+    @property
+    def _is_complex(self) -> bool:
+        return "complex" in str(self.dtype)
+
+    def _conjugated(self) -> Self:
+        """The complex conjugate; the array itself where it is real."""
+        if not self._is_complex:
+            return self
+        if self._source is not None:
+            base, taken = self._source
+            return base._lazy("C" if taken == "T" else "T")  # type: ignore[return-value]
+        return self._plan("conjugate", lambda A: A._with_data(self._xp.conj(A.data)))
+
+    # ------------------------------------------------------------------ parts
+    def _parts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.components}
+
+    def _parameters(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.parameters}
+
+    def _map(self, change: Callable[[Any], Any]) -> Self:
+        """The same layout with every component array changed, but for those that stay on the host."""
+        host = type(self).host_components
+        parts = {name: array if name in host else change(array) for name, array in self._parts().items()}
+        return type(self)._build(parts, self.shape, **self._parameters())
+
+    def _with_data(self, data: Any) -> Self:
+        """The same layout with other values; the index arrays are shared."""
+        return type(self)._build({**self._parts(), "data": data}, self.shape, **self._parameters())
+
+    def _plan(self, key: Any, factory: Callable[[Self], Any]) -> Any:
+        """Something derived from this array, made once and kept with it (and dropped by pickle and copy)."""
+        plans = self._plans
+        if key not in plans:
+            plans[key] = factory(self)
+        return plans[key]
+
+    @property
+    def _xp(self) -> Any:
+        return _arrays.xp_of(self._holder.data)
+
+    @property
+    def _holder(self) -> SparseArray:
+        """The object that really has arrays: the array a lazy transpose belongs to, or this one."""
+        return self if self._source is None else self._source[0]
+
+    @property
+    def _namespace(self) -> str:
+        return type(self._holder.data).__module__.partition(".")[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all stored arrays; a view that shares them counts them too."""
+        return sum(array.nbytes for array in self._holder._parts().values())
+
+    # ------------------------------------------------------------------ conversion
+    def asformat(self, format: str | None, copy: bool = False, *, force: bool = False, **layout: Any) -> Any:
+        """Convert to another format, or to the same one in another layout.
+
+        Parameters
+        ----------
+        format : str
+            ``"csr"``, ``"ell"``, ``"jad"``, ``"pjad"``, ``"bsr"``, ``"cds"``, ``"hm"``, ``"cdm"`` or a plugin's. A name
+            only SciPy knows (``"csc"``, ``"coo"``, ``"dia"``, ``"dok"``, ``"lil"``) gives that SciPy array, a copy.
+        copy : bool
+            Never share arrays with this one.
+        force : bool
+            Convert even where the format's padding would take absurd memory.
+        **layout
+            The format's own options: ``blocksize=``, ``bsize=``, ``sigma=``, ``symmetric=``, …
+
+        Raises
+        ------
+        StorageError
+            If the result would need far more memory than CSR; the message gives the bytes and names a format that fits.
+
+        Examples
+        --------
+        >>> import spformats as sf
+        >>> sf.gallery.poisson2d(4).asformat("bsr", blocksize=(2, 2)).blocksize
+        (2, 2)
+        """
+        if format is None:
+            return self.copy() if copy else self
+        name = str(format)
+        if name not in FORMATS and name in self._scipy_only:
+            return getattr(self, "to" + name)()
+        cls = format_class(name)
+        unknown = set(layout) - set(cls.layout_options)
+        if unknown:
+            raise TypeError(
+                f"format {name!r} has no layout option {sorted(unknown)[0]!r}; it has: {', '.join(cls.layout_options) or 'none'}"
+            )
+        if cls is type(self) and not layout:
+            return self.copy() if copy else self
+        if self._namespace not in ("numpy", "cupy"):
+            # Conversions scatter into arrays, which the array API standard has no word for: they run on NumPy
+            return self.to_namespace(np).asformat(name, force=force, **layout).to_namespace(self._xp)
+        return cls.from_format(self, force=force, **layout)
+
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
+        """The same array with values of another dtype (complex to real keeps the real part, as in NumPy)."""
+        if dtype == self.dtype:
+            return self.copy() if copy else self
+        if self._source is not None:
+            base, taken = self._source
+            return base.astype(dtype, casting)._transpose_of(taken)  # type: ignore[return-value]
+        if self._namespace == "numpy":
+            if not np.can_cast(self.dtype, dtype, casting=casting):  # type: ignore[arg-type]
+                raise TypeError(f"cannot cast from {self.dtype} to {np.dtype(dtype)} by the rule {casting!r}")
+            data = self.data
+            if self._is_complex and np.dtype(dtype).kind != "c":
+                data = data.real
+            return self._with_data(data.astype(dtype))
+        import array_api_compat
+
+        return self._with_data(array_api_compat.array_namespace(self.data).astype(self.data, dtype))
+
+    def copy(self) -> Self:
+        """A copy that shares no memory with this one."""
+        if self._source is not None:
+            base, taken = self._source
+            return base.copy()._transpose_of(taken)  # type: ignore[return-value]
+        return self._map(_copy_array)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self._parts(), self.shape, self._parameters())
+
+    def conj(self) -> Self:
+        """The complex conjugate; the array itself where its values are real."""
+        return self._conjugated()
+
+    conjugate = conj
+
+
+def _copy_array(array: Any) -> Any:
+    if isinstance(array, np.ndarray):
+        return array.copy(order="K")
+    copy = getattr(array, "copy", None) or getattr(array, "clone", None)
+    return copy() if copy is not None else _arrays.xp_of(array).asarray(array, copy=True)
+
+
+def _rebuild(cls: type[SparseArray], parts: dict[str, Any], shape: tuple[int, int], parameters: dict[str, Any]) -> SparseArray:
+    return cls._build(parts, shape, **parameters)
+
+
+def format_class(name: str) -> type[SparseArray]:
+    """The class of a format by its name; plugins' formats are found too."""
+    if name not in FORMATS:
+        from spformats.dispatch import load_plugins
+
+        load_plugins()
+    try:
+        return FORMATS[name]
+    except KeyError:
+        raise ValueError(f"unknown format {name!r}; known: {', '.join(sorted(FORMATS))}") from None

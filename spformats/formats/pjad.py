@@ -1,0 +1,191 @@
+"""PJAD: jagged diagonals padded block by block."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from spformats.formats import _arrays
+from spformats.formats._guard import check_storage
+from spformats.formats.base import SparseArray
+from spformats.formats.csr import CSR, first_unsorted
+from spformats.formats.jad import check_permutation
+
+#: Rows a block and rows a sort window of the tuned layout: on the CPU eight rows fill the widest SIMD registers, on a GPU
+#: 32 rows are a warp; the window is short enough that neighbours in x stay neighbours.
+TUNED = {"numpy": (8, 1024), "cupy": (32, 1024)}
+
+
+class PJAD(SparseArray):
+    """Block-padded jagged diagonals.
+
+    Rows are sorted by falling length and put into blocks of ``bsize`` rows; each block is padded to its longest row,
+    ``brlen[b]``. Sorted row ``i = b*bsize + r`` is row ``perm[i]`` of A and has ``rlen[i]`` entries; the slots beyond are
+    padding (value 0, index 0) and are never read. Two layouts:
+
+    * ``sigma=None``, the papers': rows are sorted over the whole matrix and the j-th entries of all blocks that have
+      them are contiguous; entry j of sorted row i is at ``jd_ptr[j] + i``.
+    * ``sigma=s``: rows are sorted only inside windows of s rows, so that neighbouring rows stay close and read the same
+      part of x, and each block is contiguous; the entry is at ``block_ptr[b] + j*bsize + r``.
+
+    `asarray` takes the papers' layout when ``bsize`` is given without ``sigma``, and a tuned one when neither is.
+
+    Parameters
+    ----------
+    data, indices : arrays
+    jd_ptr : integer array, shape (width + 1,), or empty with ``sigma``
+    block_ptr : integer array, shape (nblocks + 1,), or empty without ``sigma``
+    brlen : integer array, shape (nblocks,)
+    rlen, perm : integer arrays, shape (n,)
+    shape : (int, int)
+    bsize : int
+    sigma : int or None
+
+    References
+    ----------
+    P. Stpiczyński, *Semiautomatic Acceleration of Sparse Matrix-Vector Product Using OpenACC*, PPAM 2015; K. Stec,
+    P. Stpiczyński, *Performance of Portable Sparse Matrix-Vector Product Implemented Using OpenACC*.
+
+    Examples
+    --------
+    >>> import numpy as np, spformats as sf
+    >>> A = sf.asarray(np.array([[7., 0, 1, 0], [0, 4, 2, 3], [1, 8, 0, 0], [0, 9, 0, 0]]), format="pjad", bsize=2)
+    >>> A.data.tolist()
+    [4.0, 7.0, 1.0, 9.0, 2.0, 1.0, 8.0, 0.0, 3.0, 0.0]
+    >>> A.jd_ptr.tolist(), A.brlen.tolist()
+    ([0, 4, 8, 10], [3, 2])
+    """
+
+    format = "pjad"
+    components = ("data", "indices", "jd_ptr", "block_ptr", "brlen", "rlen", "perm")
+    parameters = ("bsize", "sigma")
+    layout_options = ("bsize", "sigma")
+
+    bsize: int
+    sigma: int | None
+
+    def __init__(
+        self, data: Any, indices: Any, jd_ptr: Any, block_ptr: Any, brlen: Any, rlen: Any, perm: Any, *,
+        shape: tuple[int, int], bsize: int, sigma: int | None = None,
+    ):
+        n, m = shape = _arrays.check_shape(shape)
+        bsize, sigma = check_blocking(bsize, sigma)
+        xp = _arrays.xp_of(data)
+        data = _arrays.as_values(data)
+        if data.ndim != 1 or indices.shape != data.shape:
+            raise ValueError(f"data and indices must be 1-D of one length, got shapes {data.shape} and {indices.shape}")
+        check_permutation(perm, n)
+        nblocks = -(-n // bsize)
+        if brlen.shape != (nblocks,) or rlen.shape != (n,):
+            raise ValueError(f"brlen and rlen must have shapes ({nblocks},) and ({n},), got {brlen.shape} and {rlen.shape}")
+        longest = block_widths(rlen, bsize)
+        if not bool((brlen == longest).all()):
+            b = int(xp.flatnonzero(brlen != longest)[0])
+            raise ValueError(f"brlen must hold the longest row of each block, got brlen[{b}] = {int(brlen[b])}, longest {int(longest[b])}")
+        wanted_jd, wanted_block = block_pointers(longest, bsize, sigma)
+        for name, got, wanted in (("jd_ptr", jd_ptr, wanted_jd), ("block_ptr", block_ptr, wanted_block)):
+            if got.shape != wanted.shape or not bool((got == wanted).all()):
+                raise ValueError(f"{name} does not fit brlen and bsize: expected {wanted[:8].tolist()}…, got {got[:8].tolist()}…")
+        total = int(longest.sum()) * bsize
+        if data.shape[0] != total:
+            raise ValueError(f"data must have {total} slots for these block widths, got {data.shape[0]}")
+        if sigma is None and bool((rlen[1:] > rlen[:-1]).any()):
+            raise ValueError("without sigma rows must be sorted by falling length, but rlen rises")
+        idx = _arrays.index_dtype(m)
+        parts = {
+            "data": data, "indices": indices.astype(idx), "jd_ptr": wanted_jd, "block_ptr": wanted_block,
+            "brlen": brlen.astype(idx), "rlen": rlen.astype(idx), "perm": perm.astype(_arrays.index_dtype(n)),
+        }
+        made = self._build(parts, shape, bsize=bsize, sigma=sigma)
+        csr = made.to_csr()
+        _arrays.check_range("indices (of stored entries, row by row)", csr.indices, m)
+        if first_unsorted(csr.indices, csr.indptr) is not None:
+            raise ValueError("indices must rise along each row; spformats.asarray sorts and sums duplicates")
+        self.__dict__.update(made.__dict__)
+
+    @classmethod
+    def from_csr(cls, csr: CSR, *, bsize: int | None = None, sigma: int | None = None, force: bool = False) -> Self:
+        xp, n = csr._xp, csr.shape[0]
+        if bsize is None:
+            tuned_bsize, tuned_sigma = TUNED[csr._namespace]
+            if sigma is None:
+                bsize, sigma = tuned_bsize, tuned_sigma
+            else:
+                bsize = min(tuned_bsize, sigma)
+        bsize, sigma = check_blocking(bsize, sigma)
+        lengths = xp.diff(csr.indptr)
+        longest = int(lengths.max()) if n else 0
+        key = longest - lengths
+        if sigma is not None:
+            key = key + xp.arange(n) // sigma * (longest + 1)
+        perm = xp.argsort(key, kind="stable")
+        rlen = lengths[perm]
+        brlen = block_widths(rlen, bsize)
+        jd_ptr, block_ptr = block_pointers(brlen, bsize, sigma)
+        total = int(brlen.sum()) * bsize
+        nbytes = total * (csr.data.itemsize + csr.indices.itemsize)
+        check_storage("pjad", nbytes, csr.nbytes, f"blocks of {bsize} rows are padded to {longest} entries", "CSR or JAD", force)
+        rank = xp.empty(n, dtype=np.int64)
+        rank[perm] = xp.arange(n)
+        rows = _arrays.rows_of(csr.indptr)
+        slot = slots(jd_ptr, block_ptr, bsize, rank[rows], _arrays.position_in_row(csr.indptr, rows))
+        data = xp.zeros(total, dtype=csr.dtype)
+        indices = xp.zeros(total, dtype=csr.indices.dtype)
+        data[slot], indices[slot] = csr.data, csr.indices
+        idx = csr.indices.dtype
+        parts = {
+            "data": data, "indices": indices, "jd_ptr": jd_ptr, "block_ptr": block_ptr,
+            "brlen": brlen.astype(idx), "rlen": rlen.astype(idx), "perm": perm.astype(_arrays.index_dtype(n)),
+        }
+        return cls._build(parts, csr.shape, bsize=bsize, sigma=sigma)
+
+    def to_csr(self) -> CSR:
+        xp, n = self._xp, self.shape[0]
+        lengths = xp.empty(n, dtype=np.int64)
+        rank = xp.empty(n, dtype=np.int64)
+        lengths[self.perm], rank[self.perm] = self.rlen, xp.arange(n)
+        indptr = _arrays.pointers(lengths)
+        rows = _arrays.rows_of(indptr)
+        slot = slots(self.jd_ptr, self.block_ptr, self.bsize, rank[rows], _arrays.position_in_row(indptr, rows))
+        return CSR._made(self.data[slot], self.indices[slot], indptr, self.shape)
+
+    def _count(self) -> int:
+        return int(self.rlen.sum(dtype=np.int64))
+
+
+def check_blocking(bsize: Any, sigma: Any) -> tuple[int, int | None]:
+    """The two numbers as ints, or ValueError."""
+    if isinstance(bsize, bool) or not isinstance(bsize, (int, np.integer)) or bsize < 1:
+        raise ValueError(f"bsize must be an integer of at least 1, got {bsize!r}")
+    if sigma is None:
+        return int(bsize), None
+    if isinstance(sigma, bool) or not isinstance(sigma, (int, np.integer)) or sigma < 1 or sigma % bsize:
+        raise ValueError(f"sigma must be a multiple of bsize = {bsize}, or None, got {sigma!r}")
+    return int(bsize), int(sigma)
+
+
+def block_widths(rlen: Any, bsize: int) -> Any:
+    """Longest of each ``bsize`` rows."""
+    xp, n = _arrays.xp_of(rlen), rlen.shape[0]
+    padded = xp.zeros(-(-n // bsize) * bsize, dtype=np.int64)
+    padded[:n] = rlen
+    return padded.reshape(-1, bsize).max(axis=1)
+
+
+def block_pointers(brlen: Any, bsize: int, sigma: int | None) -> tuple[Any, Any]:
+    """``(jd_ptr, block_ptr)`` of these block widths; the one the layout has no use for is empty."""
+    xp = _arrays.xp_of(brlen)
+    none = xp.zeros(0, dtype=np.int64)
+    if sigma is not None:
+        return none, _arrays.pointers(brlen * bsize)
+    width = int(brlen.max()) if brlen.shape[0] else 0
+    blocks = brlen.shape[0] - xp.cumsum(xp.bincount(brlen, minlength=width + 1))[:width]
+    return _arrays.pointers(blocks * bsize), none
+
+
+def slots(jd_ptr: Any, block_ptr: Any, bsize: int, rank: Any, j: Any) -> Any:
+    """Where entry ``j`` of sorted row ``rank`` is stored."""
+    if block_ptr.shape[0]:
+        return block_ptr[rank // bsize] + j * bsize + rank % bsize
+    return jd_ptr[j] + rank

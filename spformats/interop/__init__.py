@@ -1,0 +1,1 @@
+"""In and out: SciPy, cupyx, dense arrays, Matrix Market, npz, devices."""

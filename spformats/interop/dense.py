@@ -1,0 +1,30 @@
+"""Dense two-dimensional arrays to CSR."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spformats.formats import CSR, SparseArray, _arrays
+
+
+def from_dense(obj: Any) -> SparseArray:
+    """CSR of the nonzeros of a dense 2-D array (NaN counts as one), in the array's own library."""
+    if not hasattr(obj, "shape") or isinstance(obj, np.ndarray):
+        if hasattr(obj, "matvec") and not isinstance(obj, np.ndarray):
+            raise TypeError(f"a {type(obj).__name__} only multiplies: its entries cannot be read; pass the matrix it was made from")
+        obj = np.asarray(obj)
+    if hasattr(obj, "matvec"):
+        raise TypeError(f"a {type(obj).__name__} only multiplies: its entries cannot be read; pass the matrix it was made from")
+    if obj.ndim != 2:
+        raise ValueError(f"a sparse array has two dimensions, got an input of shape {tuple(obj.shape)}; reshape it first")
+    xp = _arrays.xp_of(obj)
+    if xp.__name__ not in ("numpy", "cupy"):
+        from spformats.interop.devices import to_numpy
+
+        return from_dense(to_numpy(obj)).to_namespace(xp)
+    values = _arrays.as_values(obj)
+    rows, cols = xp.nonzero(values)
+    counts = xp.bincount(rows, minlength=obj.shape[0])
+    return CSR._made(values[rows, cols], cols, _arrays.pointers(counts), (int(obj.shape[0]), int(obj.shape[1])))

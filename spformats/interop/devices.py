@@ -1,0 +1,47 @@
+"""Move an array to another device or array library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spformats.formats import SparseArray
+from spformats.formats._arrays import read_only
+
+
+def to_numpy(array: Any) -> np.ndarray[Any, Any]:
+    """A NumPy array of any library's array."""
+    if isinstance(array, np.ndarray):
+        return array
+    if hasattr(array, "get"):  # CuPy
+        return array.get()
+    if hasattr(array, "detach"):  # torch
+        return array.detach().cpu().numpy()
+    return np.asarray(array)
+
+
+def to_namespace(A: SparseArray, xp: Any) -> SparseArray:
+    """The array over another library's arrays; copies unless it is that library's already."""
+    name = xp.__name__.removeprefix("array_api_compat.").partition(".")[0]
+    if A._namespace == name:
+        return A
+    if A._source is not None:
+        base, taken = A._source
+        return to_namespace(base, xp)._transpose_of(taken)
+    if name == "numpy":
+        return A._map(lambda array: read_only(to_numpy(array)))
+    # a copy: our NumPy arrays are read-only, which other libraries have no word for
+    return A._map(lambda array: xp.asarray(to_numpy(array).copy(order="K")))
+
+
+def to_device(A: SparseArray, device: Any, stream: Any = None) -> SparseArray:
+    """See `SparseArray.to_device`."""
+    name = str(device)
+    if name == "cpu":
+        return to_namespace(A, np) if A._namespace == "cupy" else A
+    if A._namespace not in ("numpy", "cupy"):
+        raise ValueError(f"arrays of {A._namespace} move by that library: convert with A.to_namespace(numpy) first")
+    from spformats.interop import cupyx
+
+    return cupyx.to_cuda(A, device, stream)

@@ -1,0 +1,69 @@
+"""The BLAS form of the papers: ``y ← alpha·op(A)·x + beta·y``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spformats import dispatch
+from spformats.formats import SparseArray
+from spformats.linalg.products import check_operand
+
+
+def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, trans: str = "N") -> Any:
+    """Sparse matrix times vector (or matrix), accumulated into y.
+
+    Parameters
+    ----------
+    A : SparseArray
+    x : array, shape (m,) or (m, k); (n,) or (n, k) for a transposed product
+    y : array, optional
+        Updated in place; of the product's shape and dtype. Allocated where left out.
+    alpha, beta : scalar
+        With ``beta == 0`` the old values of y are never read.
+    trans : {"N", "T", "C"}
+        A itself, its transpose, its adjoint.
+
+    Returns
+    -------
+    y : array
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, y is read-only, or ``beta`` is given without y.
+    TypeError
+        If y has another dtype than the product, or a complex scalar meets real operands.
+
+    Examples
+    --------
+    >>> import numpy as np, spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> y = np.array([1.0, 1.0, 1.0])
+    >>> sf.spmv(A, np.ones(3), y, alpha=2.0, beta=10.0)
+    array([12., 10., 12.])
+    """
+    if trans not in ("N", "T", "C"):
+        raise ValueError(f"trans must be 'N', 'T' or 'C', got {trans!r}")
+    x = check_operand(A, x, trans)
+    xp = A._xp
+    dtype = xp.result_type(A.dtype, x.dtype)
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if isinstance(value, complex | np.complexfloating) and "complex" not in str(dtype):
+            raise TypeError(f"{name} = {value!r} is complex, but the product is {dtype}; make x or A complex")
+    shape = (A.shape[0] if trans == "N" else A.shape[1], *x.shape[1:])
+    if y is None:
+        if beta != 0:
+            raise ValueError(f"beta = {beta!r} scales y, but no y was given")
+    else:
+        if tuple(y.shape) != tuple(shape):
+            raise ValueError(f"y must have the product's shape {tuple(shape)}, got {tuple(y.shape)}")
+        if y.dtype != dtype:
+            raise TypeError(f"y must have the product's dtype {dtype}, got {y.dtype}")
+        if isinstance(y, np.ndarray):
+            if not y.flags.writeable:
+                raise ValueError("y is read-only; pass a writable array, or leave y out")
+            if np.may_share_memory(x, y):
+                x = x.copy()
+    return dispatch.run("spmv" if x.ndim == 1 else "spmm", A, x, y, alpha, beta, trans)

@@ -1,0 +1,277 @@
+"""Products of diagonal matrices (CDS, HM, CDM and their transposes) that stay diagonal.
+
+Diagonal ``a`` of A times diagonal ``b`` of B adds to diagonal ``a + b`` of C = A @ B, so the structure of C is known
+from two short lists of offsets. `matmul_plan` works it out once; the plan then multiplies any matrices with those
+diagonals. Nothing is transposed on the way: ``A.T @ B`` and ``A @ B.T`` read the same values through other positions.
+
+The kernels are found under the operation ``"diagmm"``, by the format of A and the library of its arrays:
+
+    kernel(A, pairs, left, right, out, alpha, beta) -> flat
+
+``pairs`` is a `DiagonalPairs`, ``left`` and ``right`` are the `DiagonalTable` of each operand, and ``out`` is a
+`ProductOutput`. The kernel writes ``alpha * sum + beta * old`` to every entry of every diagonal in ``pairs.offsets``
+(the old values are never read when beta is 0); where ``out.flat`` is None it makes that array itself, zero in the
+slots that belong to no entry.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import array_api_compat
+import numpy as np
+
+from spformats import dispatch
+from spformats.linalg.diagonal_layout import ResultLayout
+from spformats.linalg.diagonal_plan import DiagonalPairs, diagonal_pairs
+from spformats.linalg.diagonal_table import DiagonalTable, check_diagonal, check_together, table_of, writable_flat
+
+__all__ = ["MatmulPlan", "ProductOutput", "matmul_plan", "multiply"]
+
+
+class ProductOutput(NamedTuple):
+    """Where a kernel writes.
+
+    Attributes
+    ----------
+    flat : 1-D array or None
+        The values to update, or None to have the kernel allocate them.
+    base : int64[nd]
+        Entry ``(i, i + pairs.offsets[k])`` is ``flat[base[k] + i]``.
+    size : int
+    dtype : dtype of the result, which is also that of the sums
+    padded : bool
+        Whether some of the ``size`` slots belong to no entry.
+    """
+
+    flat: Any
+    base: np.ndarray[Any, Any]
+    size: int
+    dtype: Any
+    padded: bool
+
+
+class MatmulPlan:
+    """The structure of ``op(A) @ op(B)``, ready to multiply matrices with these diagonals; see `matmul_plan`.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        Shape of the result.
+    offsets : int64 array
+        Diagonals of the result, sorted.
+    format : {"cds", "hm", "cdm"}
+    size : int
+        Values the result stores, padding included.
+    multiplications : int
+        Multiplications of one product.
+    """
+
+    def __init__(self, pairs: DiagonalPairs, format: str):
+        rows, _, cols = pairs.shape
+        self.pairs = pairs
+        self.layout = ResultLayout(format, (rows, cols), pairs.offsets)
+        self.shape = (rows, cols)
+        self.offsets = pairs.offsets
+        self.format = format
+        self.size = self.layout.size
+
+    def nbytes(self, dtype: Any) -> int:
+        """Bytes of the result's values in ``dtype``."""
+        return self.size * np.dtype(dtype).itemsize
+
+    @property
+    def multiplications(self) -> int:
+        return self.pairs.multiplications
+
+    def __call__(self, A: Any, B: Any, out: Any = None, *, alpha: complex = 1, beta: complex = 0) -> Any:
+        """Compute ``C <- alpha * A @ B + beta * C``.
+
+        Parameters
+        ----------
+        A, B : diagonal matrices with the diagonals and shapes of the plan, in any of the three formats, or transposed
+        out : diagonal matrix, optional
+            C, updated in place; it may store more diagonals than the product has (those are scaled by beta), and must
+            share no memory with A or B. Without it C is allocated.
+        alpha, beta : scalars
+            With ``beta=0`` the old values of C are not read.
+
+        Returns
+        -------
+        C : ``out``, or a new matrix in the plan's format
+        """
+        check_diagonal("A", A)
+        check_diagonal("B", B)
+        check_together(A, B)
+        left, right = table_of(A), table_of(B)
+        self._check_operand("A", A, self.pairs.shape[:2], left, self.pairs.a_offsets)
+        self._check_operand("B", B, self.pairs.shape[1:], right, self.pairs.b_offsets)
+        dtype = product_dtype(left, right, alpha)
+        if out is None:
+            if beta != 0:
+                raise ValueError(f"beta={beta!r} needs out=, the matrix it scales")
+            return run(A, self.pairs, left, right, self.layout, dtype, alpha)
+        return run_into(A, self.pairs, left, right, out, dtype, alpha, beta)
+
+    @staticmethod
+    def _check_operand(name: str, A: Any, shape: tuple[int, ...], table: DiagonalTable, offsets: np.ndarray[Any, Any]) -> None:
+        if A.shape != shape:
+            raise ValueError(f"{name} has shape {A.shape}, the plan was made for {shape}")
+        if table.offsets is not offsets and not np.array_equal(table.offsets, offsets):
+            odd = np.setxor1d(table.offsets, offsets)
+            raise ValueError(f"{name} has other diagonals than the plan: offset {odd[0]} is in one and not the other; make a new plan")
+
+    def __repr__(self) -> str:
+        rows, inner, cols = self.pairs.shape
+        return (
+            f"<MatmulPlan ({rows}, {inner}) @ ({inner}, {cols}): {len(self.pairs.a_offsets)} x {len(self.pairs.b_offsets)} diagonals "
+            f"-> {len(self.offsets)}, {self.format}, {len(self.pairs.left)} pairs>"
+        )
+
+
+def product_dtype(left: DiagonalTable, right: DiagonalTable, alpha: complex) -> Any:
+    """The result type: NumPy's promotion of the operands, made complex by a complex alpha."""
+    xp = array_api_compat.array_namespace(left.flat)
+    dtype = xp.result_type(left.flat.dtype, right.flat.dtype)
+    return xp.result_type(dtype, xp.complex64) if isinstance(alpha, complex | np.complexfloating) else dtype
+
+
+def itemsize_of(dtype: Any) -> int:
+    """Bytes of one value; array libraries without ``dtype.itemsize`` print the type's name."""
+    return getattr(dtype, "itemsize", None) or np.dtype(str(dtype).rpartition(".")[2]).itemsize
+
+
+def run(
+    A: Any, pairs: DiagonalPairs, left: DiagonalTable, right: DiagonalTable, layout: ResultLayout, dtype: Any, alpha: complex,
+    symmetric: bool = False,
+) -> Any:
+    """Allocate and compute a result in ``layout``."""
+    itemsize = itemsize_of(dtype)
+    layout.check_size(itemsize, on_host=A._namespace != "cupy")
+    out = ProductOutput(None, layout.base, layout.size, dtype, layout.padded)
+    try:
+        flat = dispatch.call("diagmm", A, pairs, left, right, out, alpha, 0)
+    except MemoryError as error:
+        raise MemoryError(layout.complaint(itemsize)) from error
+    return layout.build(flat, symmetric)
+
+
+def run_into(
+    A: Any, pairs: DiagonalPairs, left: DiagonalTable, right: DiagonalTable, out: Any, dtype: Any, alpha: complex, beta: complex,
+    triangle: str | None = None,
+) -> Any:
+    """Update ``out`` in place: all its diagonals, or those of one triangle ("U": offsets of at least 0, "L": at most 0)."""
+    check_diagonal("out", out)
+    check_together(A, out)
+    rows, _, cols = pairs.shape
+    if out.shape != (rows, cols):
+        raise ValueError(f"out has shape {out.shape}, the product has shape {(rows, cols)}")
+    xp = array_api_compat.array_namespace(left.flat)
+    if xp.result_type(out.dtype, dtype) != out.dtype or (isinstance(beta, complex) and not out._is_complex):
+        raise TypeError(f"out has dtype {out.dtype}, which cannot hold the result's {dtype}; use out.astype(...)")
+    flat = writable_flat(out)
+    for name, operand in (("A", left.flat), ("B", right.flat)):
+        if isinstance(flat, np.ndarray) and np.may_share_memory(flat, operand) or flat is operand:
+            raise ValueError(f"out shares memory with {name}; pass another matrix, or a copy of {name}")
+    if getattr(out, "symmetric", False):
+        if triangle != "U":
+            raise ValueError("out stores its upper triangle only (symmetric=True), but the product is not symmetric by construction")
+        base, offsets = np.arange(len(out.offsets), dtype=np.int64) * rows, out.offsets
+    else:
+        _, base, offsets = out._diagonals("N")
+    if triangle is not None:
+        keep = offsets >= 0 if triangle == "U" else offsets <= 0
+        base, offsets = base[keep], offsets[keep]
+    target = ProductOutput(flat, np.ascontiguousarray(base), int(flat.shape[0]), out.dtype, False)
+    dispatch.call("diagmm", A, pairs.embed(np.ascontiguousarray(offsets)), left, right, target, alpha, beta)
+    return out
+
+
+def result_format(A: Any, B: Any) -> str:
+    """The format both have in common, or CDS."""
+    return str(A.format) if A.format == B.format else "cds"
+
+
+def _pairs_of(A: Any, B: Any) -> DiagonalPairs:
+    if A.shape[1] != B.shape[0]:
+        raise ValueError(f"cannot multiply shapes {A.shape} and {B.shape}: {A.shape[1]} columns meet {B.shape[0]} rows")
+    return diagonal_pairs(table_of(A).offsets, table_of(B).offsets, (A.shape[0], A.shape[1], B.shape[1]))
+
+
+def matmul_plan(A: Any, B: Any, *, format: str | None = None) -> MatmulPlan:
+    """Plan the product of two diagonal matrices, to be run again and again with other values.
+
+    Parameters
+    ----------
+    A, B : CDS, HM or CDM arrays, shapes (n, m) and (m, p)
+        Only their shapes and diagonals matter; ``A.T`` and ``B.T`` are as good.
+    format : {"cds", "hm", "cdm"}, optional
+        Format of the result: by default that of the operands where both have the same, else CDS. HM and CDM are square.
+
+    Returns
+    -------
+    MatmulPlan
+        ``plan(A, B)`` gives a new matrix, ``plan(A, B, out=C, alpha=…, beta=…)`` updates C.
+
+    References
+    ----------
+    S. A. Haque, M. T. Parvez, S. Hossain, *GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal
+    Storage Schemes*, Algorithms 17(1), 2024, section 6: the thirteen cases of its HM product are the one rule used here.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(5)
+    >>> plan = sf.linalg.matmul_plan(A, A)
+    >>> plan.offsets.tolist()
+    [-2, -1, 0, 1, 2]
+    >>> C = plan(A, A)
+    >>> plan(A, A, out=C, alpha=2.0, beta=-1.0) is C
+    True
+    >>> C.todense()[0].tolist()
+    [5.0, -4.0, 1.0, 0.0, 0.0]
+    """
+    check_diagonal("A", A)
+    check_diagonal("B", B)
+    return MatmulPlan(_pairs_of(A, B), result_format(A, B) if format is None else format)
+
+
+def multiply(A: Any, B: Any, *, drop_empty: bool = False) -> Any:
+    """``A @ B`` of two diagonal matrices, as a diagonal matrix.
+
+    Parameters
+    ----------
+    A, B : CDS, HM or CDM arrays, shapes (n, m) and (m, p)
+    drop_empty : bool
+        Leave out diagonals of the result whose values all came out zero. By default the result has exactly the diagonals
+        that the structure implies.
+
+    Returns
+    -------
+    The format both have in common (CDS where they differ), dtype by NumPy's promotion.
+
+    Raises
+    ------
+    MemoryError
+        Where the result cannot be stored; the message gives the bytes it needs. Nothing is computed before that is known.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(5).asformat("hm")
+    >>> C = sf.linalg.diagonal_product.multiply(A, A.T)
+    >>> C.format, C.offsets.tolist()
+    ('hm', [0, 1, 2, -1, -2])
+    """
+    check_diagonal("A", A)
+    check_diagonal("B", B)
+    check_together(A, B)
+    pairs = _pairs_of(A, B)
+    left, right = table_of(A), table_of(B)
+    layout = pairs.derived(("layout", result_format(A, B)), lambda p: ResultLayout(result_format(A, B), (p.shape[0], p.shape[2]), p.offsets))
+    C = run(A, pairs, left, right, layout, product_dtype(left, right, 1), 1)
+    if drop_empty:
+        from spformats.linalg.diagonal_elementwise import drop_empty_diagonals
+
+        return drop_empty_diagonals(C)
+    return C

@@ -1,0 +1,159 @@
+"""The operators: ``@`` through dispatch, ``+ - * /`` that keep the structure where the mathematics does."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, Self
+
+import numpy as np
+
+_FLOATS = frozenset(np.dtype(c) for c in "fdFD")
+
+
+def _is_scalar(x: Any) -> bool:
+    return isinstance(x, numbers.Number | np.generic) or (hasattr(x, "dtype") and getattr(x, "ndim", None) == 0)
+
+
+def _is_sparse(x: Any) -> bool:
+    from scipy.sparse import issparse
+
+    return hasattr(type(x), "components") or issparse(x) or type(x).__module__.startswith("cupyx.scipy.sparse")
+
+
+def _sparse(x: Any) -> Any:
+    """One of our arrays, from ours or anybody's sparse matrix."""
+    if hasattr(type(x), "components"):
+        return x
+    from spformats.interop.asarray import asarray
+
+    return asarray(x)
+
+
+class Operators:
+    """Arithmetic of `SparseArray`."""
+
+    __slots__ = ()
+    #: NumPy and CuPy arrays and scalars then leave ``x @ A`` and ``x * A`` to the methods below.
+    __array_ufunc__ = None
+
+    # ------------------------------------------------------------------ products
+    def __matmul__(self: Any, x: Any) -> Any:
+        if type(x) is np.ndarray and x.ndim == 1 and x.dtype in _FLOATS and x.shape[0] == self.shape[1]:
+            if self._namespace == "numpy":
+                from spformats.dispatch import run
+
+                return run("spmv", self, x)
+        return self._times(x, "N")
+
+    def __rmatmul__(self: Any, x: Any) -> Any:
+        if _is_sparse(x):
+            return _sparse(x) @ self
+        if _is_operator(x):
+            return x @ self._as_operator()
+        x = self._as_dense_operand(x)
+        if x.ndim == 1:
+            return self._times(x, "T")
+        return self._xp_of_operand(x).matrix_transpose(self._times(self._xp_of_operand(x).matrix_transpose(x), "T"))
+
+    def _times(self: Any, x: Any, trans: str) -> Any:
+        from spformats.linalg import products
+
+        if _is_sparse(x):
+            return products.sparse_product(self._op(trans), _sparse(x))
+        if _is_operator(x):
+            return self._op(trans)._as_operator() @ x
+        return products.dense_product(self, self._as_dense_operand(x), trans)
+
+    def _op(self: Any, trans: str) -> Any:
+        return self if trans == "N" else self._transpose_of(trans)
+
+    def _as_dense_operand(self: Any, x: Any) -> Any:
+        """Lists and np.matrix become arrays of NumPy; a scalar is refused."""
+        if _is_scalar(x):
+            raise ValueError(f"@ needs a vector or matrix, got the scalar {x!r}; use * to scale")
+        return np.asarray(x) if isinstance(x, list | tuple | np.matrix) else x
+
+    def dot(self: Any, x: Any) -> Any:
+        """``A @ x``; a scalar ``x`` scales."""
+        return self * x if _is_scalar(x) else self @ x
+
+    def __pow__(self: Any, power: Any) -> Any:
+        """Every stored value to a positive power; see `spformats.linalg.matrix_power` for ``A @ A @ …``."""
+        if not _is_scalar(power) or not power > 0:
+            raise ValueError(f"A ** p needs a positive scalar p, for 0 ** p to stay 0; got {power!r}")
+        return self._with_values(lambda v: v**power)
+
+    # ------------------------------------------------------------------ scaling
+    def __mul__(self: Any, x: Any) -> Any:
+        if _is_scalar(x):
+            return self._scaled(x)
+        from spformats.linalg import elementwise
+
+        return elementwise.multiply(self, _sparse(x) if _is_sparse(x) else x)
+
+    __rmul__ = __mul__
+
+    def multiply(self: Any, x: Any) -> Any:
+        """Elementwise product, as SciPy names it."""
+        return self * x
+
+    def __truediv__(self: Any, x: Any) -> Any:
+        if not _is_scalar(x):
+            raise TypeError("A / x divides by a scalar only: an array divisor would turn A's zeros into 0/x everywhere")
+        return self._with_values(lambda v: v / x)
+
+    def __neg__(self: Any) -> Any:
+        return self._with_values(lambda v: -v)
+
+    def __pos__(self: Any) -> Any:
+        return self
+
+    def __abs__(self: Any) -> Any:
+        return self._with_values(abs)
+
+    def _scaled(self: Any, factor: Any) -> Any:
+        return self._with_values(lambda v: v * factor)
+
+    def _with_values(self: Any, change: Any) -> Self:
+        """The same layout with every stored value changed by a function that keeps zero."""
+        if self._source is not None:
+            self.data  # noqa: B018 (reading a part of a lazy transpose makes it)
+        return self._with_data(change(self.data))
+
+    # ------------------------------------------------------------------ sums
+    def __add__(self: Any, x: Any) -> Any:
+        return self._sum(x, 1, 1)
+
+    def __radd__(self: Any, x: Any) -> Any:
+        return self._sum(x, 1, 1)
+
+    def __sub__(self: Any, x: Any) -> Any:
+        return self._sum(x, 1, -1)
+
+    def __rsub__(self: Any, x: Any) -> Any:
+        return self._sum(x, -1, 1)
+
+    def _sum(self: Any, x: Any, alpha: int, beta: int) -> Any:
+        """alpha·A + beta·x."""
+        from spformats.linalg import elementwise
+
+        if _is_sparse(x):
+            return elementwise.add(self, _sparse(x), alpha, beta)
+        if _is_operator(x):
+            A = self._as_operator()
+            return (A if alpha == 1 else -A) + (x if beta == 1 else -x)
+        if _is_scalar(x):
+            if x == 0:
+                return self if alpha == 1 else -self
+            raise ValueError(
+                f"A + {x!r} would fill all {self.shape[0]} × {self.shape[1]} entries; use A.todense() + {x!r} if that is wanted"
+            )
+        if hasattr(x, "shape") and tuple(x.shape) == self.shape:
+            return alpha * self.todense() + beta * x
+        raise ValueError(f"cannot add an operand of shape {getattr(x, 'shape', None)} to a sparse array of shape {self.shape}")
+
+
+def _is_operator(x: Any) -> bool:
+    from scipy.sparse.linalg import LinearOperator
+
+    return isinstance(x, LinearOperator) and not hasattr(type(x), "components")
