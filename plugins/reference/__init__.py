@@ -5,6 +5,6 @@ it), so they run on NumPy, CuPy, torch, array_api_strict and whatever comes next
 ``_slots()`` (see `slots`) has its products at once.
 """
 
-from spformats_plugins.reference import blocks, diagonal_product, diagonals, rows, slots
+from spformats_plugins.reference import blocks, diagonal_product, diagonals, rows, slots, spgemm
 
-__all__ = ["blocks", "diagonal_product", "diagonals", "rows", "slots"]
+__all__ = ["blocks", "diagonal_product", "diagonals", "rows", "slots", "spgemm"]

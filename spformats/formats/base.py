@@ -33,7 +33,7 @@ class FormatName(str):
         return prefix + ("csr" if prefix == "to" and self not in ("csr", "bsr") else str(self))
 
 
-class SparseArray(Operators, SciPyProtocol, ArrayObject, Display):
+class SparseArray(Operators, ArrayObject, Display, SciPyProtocol):
     """A two-dimensional sparse array in one storage format; immutable.
 
     Subclasses name their arrays in ``components`` (``data`` first), their other attributes in ``parameters``, and give
