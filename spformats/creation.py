@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from spformats import _diagonal_layouts
 from spformats.formats._arrays import check_shape, value_dtype
+from spformats.interop.asarray import asarray
 
 if TYPE_CHECKING:
     from spformats import SparseArray
@@ -213,16 +214,14 @@ def random(
     >>> sf.random(100, 50, 0.02, rng=1).nnz
     100
     """
-    from spformats.interop.convert import asarray
-
     if not 0 <= density <= 1:
         raise ValueError(f"density must be between 0 and 1, got {density}")
     generator = np.random.default_rng(rng)
     values = value_dtype(dtype)
 
-    def sample(size: Any) -> np.ndarray:
+    def sample(*, size: Any) -> np.ndarray:
         real = generator.random(size)
         return (real + 1j * generator.random(size) if values.kind == "c" else real).astype(values)
 
-    pattern = sp.random_array(check_shape((m, n)), density=density, rng=generator, data_sampler=lambda size: sample(size))
-    return asarray(pattern, dtype=values, format=format, **layout)
+    pattern = sp.random_array(check_shape((m, n)), density=density, dtype=values, rng=generator, data_sampler=sample)
+    return asarray(pattern, format=format, **layout)

@@ -13,6 +13,8 @@ MARGIN = 0.95
 """A format earlier in PREFERENCE keeps its place unless another needs less than this share of its bytes."""
 PREFERENCE = ("cds", "bsr", "csr", "pjad", "cdm", "hm")
 """Regular access first: at equal bytes no index to read, then one index a block, then one an entry."""
+HANDICAP = {"hm": 1.2, "cdm": 1.1}
+"""Their diagonals begin anywhere in memory, so vector loads are unaligned: they must save more than CDS's padding."""
 MAX_GROWTH = 1.25
 """No format that takes more than this times CSR's memory is ever recommended."""
 
@@ -86,9 +88,11 @@ def recommend(A: Any) -> Recommendation:
         sizes["bsr", block] = estimate_bytes(csr, "bsr", blocksize=block)
     csr_bytes = sizes["csr", None]
     fitting = {key: size for key, size in sizes.items() if size <= MAX_GROWTH * csr_bytes}
-    best = min(fitting, key=lambda key: (PREFERENCE.index(key[0]), fitting[key]))
-    for key in sorted(fitting, key=lambda key: PREFERENCE.index(key[0])):
-        if fitting[key] < MARGIN * fitting[best]:
+    cost = {key: size * HANDICAP.get(key[0], 1.0) for key, size in fitting.items()}
+    by_preference = sorted(cost, key=lambda key: (PREFERENCE.index(key[0]), cost[key]))
+    best = by_preference[0]
+    for key in by_preference[1:]:
+        if cost[key] < MARGIN * cost[best]:
             best = key
     name, block = best
     vectors = sum(csr.shape) * csr.data.itemsize

@@ -52,6 +52,7 @@ def dense_spd(
     if dtype.kind == "c":
         c = c + 1j * rng.random((n, n))
     full = c.conj().T @ c
+    full = (full + full.conj().T) / 2  # rounding alone may leave it not quite Hermitian
     full[np.diag_indices(n)] += shift
     b = max(size for size in range(1, 9) if n % size == 0)
     blocks = n // b

@@ -35,7 +35,8 @@ def elasticity(
         Young's modulus and Poisson's ratio, the latter in (-1, 0.5).
     dtype : dtype
     format : str
-        ``"bsr"`` is built directly, with 2x2 or 3x3 blocks: the displacements of a node stay together.
+        ``"bsr"`` is built directly, with 2x2 or 3x3 blocks: the displacements of a node stay together. Some entries
+        inside the blocks are zero by symmetry; conversion to CSR drops them.
 
     Returns
     -------

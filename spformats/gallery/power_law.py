@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spformats.formats._arrays import value_dtype
+from spformats.interop.asarray import asarray
 
 if TYPE_CHECKING:
     from spformats import SparseArray
@@ -53,8 +54,6 @@ def power_law(
     >>> A.shape
     (2000, 2000)
     """
-    from spformats import asarray
-
     if exponent <= 1:
         raise ValueError(f"exponent must be above 1, got {exponent}")
     if mean < 1:

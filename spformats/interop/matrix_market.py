@@ -10,12 +10,12 @@ Format: R. F. Boisvert, R. Pozo, K. A. Remington, *The Matrix Market exchange fo
 from __future__ import annotations
 
 import bz2
-import contextlib
 import gzip
 import io
 import lzma
 import os
 import re
+import types
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +24,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from spformats.interop import matrix_market_lines as lines
+from spformats.interop.asarray import asarray
 
 if TYPE_CHECKING:
     from spformats import SparseArray
@@ -82,8 +83,6 @@ def mmread(source: Any, *, format: str | None = None, **layout: Any) -> SparseAr
     array([[4., 1.],
            [1., 0.]])
     """
-    from spformats import asarray
-
     text = _read_text(source)
     header = read_header(text)
     body = text[header.body :]
@@ -138,8 +137,6 @@ def mmwrite(
     >>> print(file.getvalue().decode().splitlines()[0])
     %%MatrixMarket matrix coordinate real symmetric
     """
-    from spformats import asarray
-
     matrix = asarray(A).to_scipy_sparse().tocoo()
     options = {"comment": comment, "field": field, "precision": precision, "symmetry": symmetry}
     if hasattr(target, "write"):
@@ -148,7 +145,8 @@ def mmwrite(
     path = os.fspath(target)
     opener = OPENERS.get(os.path.splitext(path)[1], open)
     with opener(path, "wb") as file:
-        scipy.io.mmwrite(file, matrix, **options)
+        # SciPy seeks where it can, and bzip2 and xz files only say while writing that they cannot
+        scipy.io.mmwrite(types.SimpleNamespace(write=file.write), matrix, **options)
 
 
 def _read_text(source: Any) -> bytes:

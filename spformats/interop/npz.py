@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spformats.formats import format_class
+from spformats.interop.asarray import asarray
 
 if TYPE_CHECKING:
     from spformats import SparseArray
@@ -52,8 +53,6 @@ def save(file: Any, A: Any, *, compressed: bool = False) -> None:
     >>> sf.load(file).format
     'cds'
     """
-    from spformats import asarray
-
     A = asarray(A).to_device("cpu")
     parts = {name: np.asarray(getattr(A, name)) for name in A.components}
     parameters = {name: getattr(A, name) for name in A.parameters}
@@ -146,14 +145,15 @@ def _build(name: Any, entries: dict[str, np.ndarray]) -> SparseArray:
 
 
 def _construct(cls: type[SparseArray], parts: dict[str, np.ndarray], shape: tuple[int, ...], parameters: dict) -> SparseArray:
-    """The public constructor, which validates; parameters it derives from the arrays must come out as they were saved."""
+    """The public constructor, which validates; what it derives itself must come out as it was saved."""
     accepted = inspect.signature(cls).parameters
-    options = {name: value for name, value in parameters.items() if name in accepted}
+    saved = {**parts, **parameters}
+    options = {name: value for name, value in saved.items() if name in accepted}
     if "pad" in accepted:
         # whether blocks may reach over the edge is said to the constructor, but not kept by the object
         options["pad"] = True
-    made = cls(**parts, shape=shape, **options)
-    for name, value in parameters.items():
-        if getattr(made, name) != value:
-            raise ValueError(f"{name} is saved as {value!r}, but the arrays say {getattr(made, name)!r}")
+    made = cls(**options, shape=shape)
+    for name, value in saved.items():
+        if name not in accepted and not np.array_equal(getattr(made, name), value):
+            raise ValueError(f"{name} is saved as {value!r}, but the other arrays say {getattr(made, name)!r}")
     return made

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from spformats.interop.asarray import asarray
+
 
 def bandwidth(A: Any) -> tuple[int, int]:
     """Lower and upper bandwidth: how far nonzeros reach below and above the main diagonal.
@@ -82,8 +84,6 @@ def to_banded(A: Any, bands: tuple[int, int] | None = None) -> np.ndarray:
 
 def _entries(A: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows, columns and values of the nonzeros."""
-    from spformats import asarray
-
     coo = asarray(A).to_scipy_sparse().tocoo()
     live = coo.data != 0
     rows, cols = coo.coords
