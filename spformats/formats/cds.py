@@ -85,7 +85,7 @@ class CDS(DiagonalArray):
         number = xp.asarray(offsets)
         data = xp.zeros(offsets.shape[0] * n, dtype=csr.dtype)
         data[xp.searchsorted(number, csr.indices[kept] - rows) * n + rows] = csr.data[kept]
-        full = cls._build({"data": data.reshape(-1, n), "offsets": offsets}, csr.shape, symmetric=False)
+        full = cls._build({"data": data.reshape(offsets.shape[0], n), "offsets": offsets}, csr.shape, symmetric=False)
         return full._halved() if symmetric else full
 
     @classmethod

@@ -9,6 +9,7 @@ _HOME = {
     "spmv": "blas",
     "cg": "conjugate_gradient",
     "to_banded": "banded",
+    "bandwidth": "banded",
     "matmul_plan": "diagonal_product",
     "triple_product": "triple_product",
     "syrk": "syrk",
