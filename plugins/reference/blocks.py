@@ -11,17 +11,17 @@ from typing import Any
 from array_api_compat import array_namespace, device
 
 from spformats import dispatch
-from spformats_plugins.reference.common import Array, adopt, finish, is_complex
+from spformats_plugins.reference.common import Array, finish, is_complex
 from spformats_plugins.reference.jagged import Entries, Jagged, enumerate_rows, jagged, transposed
 
 
-def _plan(A: Any, x: Array, trans: str) -> Jagged:
-    xp = array_namespace(x)
-    indptr = adopt(A, x, "indptr")
+def _plan(A: Any, trans: str) -> Jagged:
+    xp = array_namespace(A.data)
+    indptr = A.indptr
     lengths = indptr[1:] - indptr[:-1]
     rows, j = enumerate_rows(xp, lengths)
     pos = xp.take(indptr, rows) + j
-    entries = Entries(lengths, rows, xp.astype(adopt(A, x, "indices"), xp.int64), pos)
+    entries = Entries(lengths, rows, xp.astype(A.indices, xp.int64), pos)
     return jagged(xp, entries if trans == "N" else transposed(xp, entries, -(-A.shape[1] // A.blocksize[1])))
 
 
@@ -40,8 +40,8 @@ def block_product(A: Any, x: Array, y: Array | None, alpha: complex, beta: compl
     """``y <- alpha * op(A) @ x + beta * y``; x is ``(cols,)`` or ``(cols, k)``."""
     xp = array_namespace(x)
     form = "N" if trans == "N" else "T"
-    plan = A._plan(("reference", xp.__name__, form), lambda A: _plan(A, x, form))
-    data = adopt(A, x, "data")
+    plan = A._plan(("reference", form), lambda A: _plan(A, form))
+    data = A.data
     conjugate = trans == "C" and is_complex(xp, data)
     height, width = A.blocksize if trans == "N" else A.blocksize[::-1]
     rows = A.shape[0] if trans == "N" else A.shape[1]

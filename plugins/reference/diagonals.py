@@ -11,7 +11,7 @@ from typing import Any
 from array_api_compat import array_namespace
 
 from spformats import dispatch
-from spformats_plugins.reference.common import Array, accumulator, finish, in_namespace, is_complex
+from spformats_plugins.reference.common import Array, accumulator, finish, is_complex
 
 
 @dispatch.register("spmv", ("cds", "hm", "cdm"), "*", name="reference", priority=0)
@@ -23,9 +23,9 @@ def diagonal_product(A: Any, x: Array, y: Array | None, alpha: complex, beta: co
 
     def table(A: Any) -> tuple[Array, list[tuple[int, int]]]:
         flat, base, offsets = A._diagonals(trans)
-        return in_namespace(flat, x), [(int(b), int(o)) for b, o in zip(base, offsets, strict=True)]
+        return flat, [(int(b), int(o)) for b, o in zip(base, offsets, strict=True)]
 
-    flat, diagonals = A._plan(("reference", xp.__name__, trans), table)
+    flat, diagonals = A._plan(("reference", trans), table)
     conjugate = trans == "C" and is_complex(xp, flat)
     acc = accumulator((rows,), flat, x)
     for base, offset in diagonals:

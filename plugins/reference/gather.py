@@ -7,7 +7,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from spformats_plugins.reference.common import Array, accumulator, adopt, finish, is_complex
+from spformats_plugins.reference.common import Array, accumulator, finish, is_complex
 from spformats_plugins.reference.jagged import Entries, jagged, transposed
 
 
@@ -17,7 +17,7 @@ def flat(xp: Any, part: Array) -> Array:
 
 
 def gather_product(
-    entries: Callable[[Any, Array], Entries],
+    entries: Callable[[Any], Entries],
     A: Any,
     x: Array,
     y: Array | None,
@@ -25,14 +25,14 @@ def gather_product(
     beta: complex,
     trans: str,
 ) -> Array:
-    """``y <- alpha * op(A) @ x + beta * y``; ``entries(A, x)`` lists A's entries, once per object and direction."""
+    """``y <- alpha * op(A) @ x + beta * y``; ``entries(A)`` lists A's entries, once per object and direction."""
     xp = array_namespace(x)
     form = "N" if trans == "N" else "T"  # the adjoint differs from the transpose in values only
     plan = A._plan(
-        ("reference", xp.__name__, form),
-        lambda A: jagged(xp, entries(A, x) if form == "N" else transposed(xp, entries(A, x), A.shape[1])),
+        ("reference", form),
+        lambda A: jagged(xp, entries(A) if form == "N" else transposed(xp, entries(A), A.shape[1])),
     )
-    data = flat(xp, adopt(A, x, "data"))
+    data = flat(xp, A.data)
     conjugate = trans == "C" and is_complex(xp, data)
 
     def product(pos: Array, cols: Array) -> Array:

@@ -10,14 +10,14 @@ from typing import Any
 from array_api_compat import array_namespace, device
 
 from spformats import dispatch
-from spformats_plugins.reference.common import Array, in_namespace
+from spformats_plugins.reference.common import Array
 from spformats_plugins.reference.gather import gather_product
 from spformats_plugins.reference.jagged import Entries, in_row_order
 
 
-def _entries(A: Any, x: Array) -> Entries:
-    xp = array_namespace(x)
-    rows, cols = (xp.astype(in_namespace(part, x), xp.int64) for part in A._slots())
+def _entries(A: Any) -> Entries:
+    xp = array_namespace(A.data)
+    rows, cols = (xp.asarray(part, dtype=xp.int64, device=device(A.data)) for part in A._slots())
     pos = xp.arange(rows.shape[0], dtype=xp.int64, device=device(rows))
     return in_row_order(xp, rows, cols, pos, A.shape[0])
 

@@ -45,7 +45,7 @@ def expected_product(
     A zero that the format stores turns a NaN or infinity in x into NaN; those elements are exempt, all others are not.
     """
     wide = np.result_type(dtype, np.longdouble)
-    columns = x.reshape(x.shape[0], -1).astype(np.result_type(x.dtype, np.longdouble))
+    columns = x.reshape(x.shape[0], x.shape[1] if x.ndim == 2 else 1).astype(np.result_type(x.dtype, np.longdouble))
     shape = (op.shape[0], columns.shape[1])
     values, size = np.zeros(shape, dtype=wide), np.zeros(shape, dtype=np.longdouble)
     with np.errstate(invalid="ignore", over="ignore"):

@@ -86,8 +86,9 @@ def check_kernel(
                 if op == "spgemm":
                     made += _check_spgemm(label, case, A, right, xp, layout)
                     continue
-                refusable = named[0] if name is not None else None
-                transposes = tuple(t for t in "NTC" if refusable is None or refusable.refusal(A, right, t) is None)
+                transposes = tuple(
+                    t for t in "NTC" if name is None or any(k.refusal(A, right, t) is None for k in named)
+                )
                 subject = Subject.of(label, A, case.dense(), xp)
                 made += check_products(subject, spmv, op, right, transposes)
     assert made, f"{title}: the kernel refused every matrix and operand"

@@ -22,7 +22,7 @@ def arranged(values: np.ndarray, how: str, xp: Any) -> Any:
     if how == "reversed" and xp.__name__ != "torch":  # torch has no negative strides
         backwards = (slice(None, None, -1), ...)
         return xp.asarray(values[backwards].copy())[backwards]
-    if how == "fortran":
+    if how == "fortran" and values.ndim == 2:
         return xp.asarray(values.T.copy()).T
     out = xp.asarray(values.copy())
     if how == "read-only" and isinstance(out, np.ndarray):
@@ -37,7 +37,9 @@ def namespace_module(name: str) -> Any:
 
 def to_numpy(array: Any) -> np.ndarray:
     """A copy in NumPy."""
-    return np.array(array_api_compat.to_device(array, "cpu"))
+    from spformats.interop import devices
+
+    return np.array(devices.to_numpy(array))
 
 
 def stored_slots(A: Any) -> tuple[np.ndarray, np.ndarray]:
