@@ -4,6 +4,6 @@ Importing this package registers the kernels and needs no CuPy: NVRTC compiles t
 arrays first runs.
 """
 
-from spformats_plugins.cuda import diagonals
+from spformats_plugins.cuda import blocks, diagonals, jagged, rows
 
-__all__ = ["diagonals"]
+__all__ = ["blocks", "diagonals", "jagged", "rows"]

@@ -1,56 +1,56 @@
-// BSR: R x C blocks, both known when compiling.
+// BSR: HEIGHT x WIDTH blocks, both known when compiling.
 //
-// A part of a warp, or several warps, owns a block row and reads its values front to back. A block is cut into units of V
-// neighbouring values of one row (V divides C); lane p of a team of L lanes takes the units p, p + L, … (S of them) of
-// every block its team meets, so each lane adds up S fixed rows and needs no index arithmetic inside the loop.
-// G lanes a block row hold TEAMS = G / L teams, which take blocks in turn; U blocks are in flight per lane.
-// WARPS > 1 (then G is 32) cuts a long block row into that many equal parts.
+// A part of a warp, or several warps, owns a block row and reads its values front to back. A block is cut into units of RUN
+// neighbouring values of one row (RUN divides WIDTH); lane p of a team of TEAM lanes takes the units p, p + TEAM, … (SLOTS of them) of
+// every block its team meets, so each lane adds up SLOTS fixed rows and needs no index arithmetic inside the loop.
+// GROUP lanes a block row hold TEAMS = GROUP / TEAM teams, which take blocks in turn; DEPTH blocks are in flight per lane.
+// WARPS > 1 (then GROUP is 32) cuts a long block row into that many equal parts.
 
 #ifdef TEAMS
-constexpr int UNITS = R * C / V;
-constexpr int GROUPS = BLOCK / (G * WARPS);  // block rows per thread block
-constexpr bool TREE = S == 1 && (L & (L - 1)) == 0 && TEAMS * L == G && UNITS == L;
+constexpr int UNITS = HEIGHT * WIDTH / RUN;
+constexpr int GROUPS = BLOCK / (GROUP * WARPS);  // block rows per thread block
+constexpr bool TREE = SLOTS == 1 && (TEAM & (TEAM - 1)) == 0 && TEAMS * TEAM == GROUP && UNITS == TEAM;
 
 template <int N> __device__ __forceinline__ void take(
-    TY (&acc)[S], i64 k, const INDEX* __restrict__ indices, const TA* __restrict__ data, const TX* __restrict__ x,
+    TY (&acc)[SLOTS], i64 k, const INDEX* __restrict__ indices, const TA* __restrict__ data, const TX* __restrict__ x,
     int p, i64 cols) {
-    TA a[N][S][V];
-    TX xv[N][S][V];
+    TA a[N][SLOTS][RUN];
+    TX xv[N][SLOTS][RUN];
     INDEX block[N];
 #pragma unroll
     for (int n = 0; n < N; ++n) block[n] = stream(indices + k + n * TEAMS);
 #pragma unroll
     for (int n = 0; n < N; ++n)
 #pragma unroll
-        for (int s = 0; s < S; ++s) {
-            const int unit = p + s * L;
-            if (UNITS % L == 0 || unit < UNITS)
-                load_run<V, ALIGNED, true>(data + (k + n * TEAMS) * (R * C) + unit * V, a[n][s]);
+        for (int s = 0; s < SLOTS; ++s) {
+            const int unit = p + s * TEAM;
+            if (UNITS % TEAM == 0 || unit < UNITS)
+                load_run<RUN, ALIGNED, true>(data + (k + n * TEAMS) * (HEIGHT * WIDTH) + unit * RUN, a[n][s]);
         }
 #pragma unroll
     for (int n = 0; n < N; ++n)
 #pragma unroll
-        for (int s = 0; s < S; ++s) {
-            const int unit = p + s * L;
-            if (UNITS % L == 0 || unit < UNITS) {
-                const i64 j = i64(block[n]) * C + unit * V % C;
+        for (int s = 0; s < SLOTS; ++s) {
+            const int unit = p + s * TEAM;
+            if (UNITS % TEAM == 0 || unit < UNITS) {
+                const i64 j = i64(block[n]) * WIDTH + unit * RUN % WIDTH;
 #if EDGE
 #pragma unroll
-                for (int v = 0; v < V; ++v)
+                for (int v = 0; v < RUN; ++v)
                     if (j + v < cols) xv[n][s][v] = reuse(x + j + v);
                     else xv[n][s][v] = ZERO(TX);
 #else
-                load_run<V, ALIGNED, false>(x + j, xv[n][s]);
+                load_run<RUN, ALIGNED, false>(x + j, xv[n][s]);
 #endif
             }
         }
 #pragma unroll
     for (int n = 0; n < N; ++n)
 #pragma unroll
-        for (int s = 0; s < S; ++s)
-            if (UNITS % L == 0 || p + s * L < UNITS) {
+        for (int s = 0; s < SLOTS; ++s)
+            if (UNITS % TEAM == 0 || p + s * TEAM < UNITS) {
 #pragma unroll
-                for (int v = 0; v < V; ++v) {
+                for (int v = 0; v < RUN; ++v) {
 #if CONJ
                     a[n][s][v] = conjugate(a[n][s][v]);
 #endif
@@ -62,12 +62,12 @@ template <int N> __device__ __forceinline__ void take(
 extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
     i64 block_rows, i64 rows, i64 cols, const i64* __restrict__ indptr, const INDEX* __restrict__ indices,
     const TA* __restrict__ data, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode) {
-    const int lane = threadIdx.x % G, group = threadIdx.x / (G * WARPS), part = threadIdx.x / G % WARPS;
+    const int lane = threadIdx.x % GROUP, group = threadIdx.x / (GROUP * WARPS), part = threadIdx.x / GROUP % WARPS;
     const i64 row = i64(blockIdx.x) * GROUPS + group;
-    const int team = lane / L, p = lane % L;
-    TY acc[S];
+    const int team = lane / TEAM, p = lane % TEAM;
+    TY acc[SLOTS];
 #pragma unroll
-    for (int s = 0; s < S; ++s) acc[s] = ZERO(TY);
+    for (int s = 0; s < SLOTS; ++s) acc[s] = ZERO(TY);
     if (row < block_rows && team < TEAMS) {
         i64 k = __ldg(indptr + row), end = __ldg(indptr + row + 1);
         if (WARPS > 1) {
@@ -76,40 +76,40 @@ extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
             k = first;
         }
         k += team;
-        for (; k + (U - 1) * TEAMS < end; k += U * TEAMS) take<U>(acc, k, indices, data, x, p, cols);
+        for (; k + (DEPTH - 1) * TEAMS < end; k += DEPTH * TEAMS) take<DEPTH>(acc, k, indices, data, x, p, cols);
         for (; k < end; k += TEAMS) take<1>(acc, k, indices, data, x, p, cols);
     }
     if constexpr (TREE && WARPS == 1) {
         TY t = acc[0];
 #pragma unroll
-        for (int d = G / 2; d >= L; d /= 2) t = add(t, shuffle_xor(t, d));
+        for (int d = GROUP / 2; d >= TEAM; d /= 2) t = add(t, shuffle_xor(t, d));
 #pragma unroll
-        for (int d = C / V / 2; d >= 1; d /= 2) t = add(t, shuffle_xor(t, d));
-        const int r = p / (C / V);
-        const i64 i = row * R + r;
-        if (row < block_rows && team == 0 && p % (C / V) == 0 && (!EDGE || i < rows))
+        for (int d = WIDTH / RUN / 2; d >= 1; d /= 2) t = add(t, shuffle_xor(t, d));
+        const int r = p / (WIDTH / RUN);
+        const i64 i = row * HEIGHT + r;
+        if (row < block_rows && team == 0 && p % (WIDTH / RUN) == 0 && (!EDGE || i < rows))
             y[i] = finished(t, y + i, alpha, beta, mode);
     } else {
         // the sums of one row lie with several lanes: one lane adds them up, always in the same order
-        __shared__ TY sums[BLOCK][S];
+        __shared__ TY sums[BLOCK][SLOTS];
 #pragma unroll
-        for (int s = 0; s < S; ++s) sums[threadIdx.x][s] = acc[s];
+        for (int s = 0; s < SLOTS; ++s) sums[threadIdx.x][s] = acc[s];
         if (WARPS > 1) __syncthreads();
         else __syncwarp();
         if (row < block_rows && part == 0) {
-            const int origin = group * G * WARPS;
-            for (int r = lane; r < R; r += G) {
+            const int origin = group * GROUP * WARPS;
+            for (int r = lane; r < HEIGHT; r += GROUP) {
                 TY t = ZERO(TY);
 #pragma unroll
                 for (int w = 0; w < WARPS; ++w)
 #pragma unroll
                     for (int q = 0; q < TEAMS; ++q)
 #pragma unroll
-                        for (int u = 0; u < C / V; ++u) {
-                            const int unit = r * (C / V) + u;
-                            t = add(t, sums[origin + w * G + q * L + unit % L][unit / L]);
+                        for (int u = 0; u < WIDTH / RUN; ++u) {
+                            const int unit = r * (WIDTH / RUN) + u;
+                            t = add(t, sums[origin + w * GROUP + q * TEAM + unit % TEAM][unit / TEAM]);
                         }
-                const i64 i = row * R + r;
+                const i64 i = row * HEIGHT + r;
                 if (!EDGE || i < rows) y[i] = finished(t, y + i, alpha, beta, mode);
             }
         }
@@ -139,28 +139,28 @@ extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
 }
 #endif
 
-// x is (cols, k) and y is (rows, k), both C-contiguous: a thread owns T rows of one block row and W columns
+// x is (cols, k) and y is (rows, k), both WIDTH-contiguous: a thread owns STRIP rows of one block row and COLS columns
 #ifdef LANES
 extern "C" __global__ void __launch_bounds__(BLOCK) spmm(
     i64 block_rows, i64 rows, i64 cols, const i64* __restrict__ indptr, const INDEX* __restrict__ indices,
     const TA* __restrict__ data, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode, i64 k_cols,
     int run_time_r, int run_time_c) {
-#ifdef R
-    constexpr int r_size = R, c_size = C;
+#ifdef HEIGHT
+    constexpr int r_size = HEIGHT, c_size = WIDTH;
 #else
     const int r_size = run_time_r, c_size = run_time_c;
 #endif
     const i64 item = i64(blockIdx.x) * BLOCK + threadIdx.x;
-    const i64 column = (i64(blockIdx.y) * LANES + item % LANES) * W, strip = item / LANES;
-    const int strips = (r_size + T - 1) / T;
+    const i64 column = (i64(blockIdx.y) * LANES + item % LANES) * COLS, strip = item / LANES;
+    const int strips = (r_size + STRIP - 1) / STRIP;
     const i64 row = strip / strips;
-    const int r0 = int(strip - row * strips) * T;
+    const int r0 = int(strip - row * strips) * STRIP;
     if (row >= block_rows || column >= k_cols) return;
-    TY acc[T][W];
+    TY acc[STRIP][COLS];
 #pragma unroll
-    for (int t = 0; t < T; ++t)
+    for (int t = 0; t < STRIP; ++t)
 #pragma unroll
-        for (int w = 0; w < W; ++w) acc[t][w] = ZERO(TY);
+        for (int w = 0; w < COLS; ++w) acc[t][w] = ZERO(TY);
     const i64 end = indptr[row + 1];
     for (i64 k = indptr[row]; k < end; ++k) {
         const i64 j = i64(__ldg(indices + k)) * c_size;
@@ -168,24 +168,24 @@ extern "C" __global__ void __launch_bounds__(BLOCK) spmm(
 #pragma unroll
         for (int c = 0; c < c_size; ++c) {
             if (EDGE && j + c >= cols) break;
-            TX xv[W];
-            load_run<W, true, false>(x + (j + c) * k_cols + column, xv);
+            TX xv[COLS];
+            load_run<COLS, true, false>(x + (j + c) * k_cols + column, xv);
 #pragma unroll
-            for (int t = 0; t < T; ++t)
-                if (r_size % T == 0 || r0 + t < r_size) {
+            for (int t = 0; t < STRIP; ++t)
+                if (r_size % STRIP == 0 || r0 + t < r_size) {
                     TA value = kept_value(a + t * c_size + c);
 #pragma unroll
-                    for (int w = 0; w < W; ++w) madd(acc[t][w], value, xv[w]);
+                    for (int w = 0; w < COLS; ++w) madd(acc[t][w], value, xv[w]);
                 }
         }
     }
 #pragma unroll
-    for (int t = 0; t < T; ++t) {
+    for (int t = 0; t < STRIP; ++t) {
         const i64 i = row * r_size + r0 + t;
         if (r0 + t < r_size && (!EDGE || i < rows)) {
             TY* out = y + i * k_cols + column;
 #pragma unroll
-            for (int w = 0; w < W; ++w) out[w] = finished(acc[t][w], out + w, alpha, beta, mode);
+            for (int w = 0; w < COLS; ++w) out[w] = finished(acc[t][w], out + w, alpha, beta, mode);
         }
     }
 }

@@ -54,10 +54,10 @@ def with_geometry(blocks: Blocks, dtype: Any, shape: Geometry) -> Product:
     """The product with these launch parameters."""
     aligned = not runtime.address(blocks.data) & 15
     macros = (
-        *blocks.macros(dtype), ("R", blocks.height), ("C", blocks.width), ("ALIGNED", int(aligned)), *shape.macros(),
+        *blocks.macros(dtype), ("HEIGHT", blocks.height), ("WIDTH", blocks.width), ("ALIGNED", int(aligned)), *shape.macros(),
     )
     launch_kernel = runtime.kernel("blocks.cuh", "spmv", macros)
-    per_block = shape.BLOCK // (shape.G * shape.WARPS)
+    per_block = shape.BLOCK // (shape.GROUP * shape.WARPS)
     grid, block, head = (-(-blocks.block_rows // per_block),), (shape.BLOCK,), blocks.head
 
     def launch(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:
@@ -85,13 +85,13 @@ def prepare_spmm(A: Any, dtype: Any, trans: str) -> Product:
     height, width, head = blocks.height, blocks.width, blocks.head
     known = height * width <= LARGEST_BLOCK
     sizes = (np.int32(height), np.int32(width))
-    macros = (*blocks.macros(dtype), ("BLOCK", BLOCK), *((("R", height), ("C", width)) if known else ()))
+    macros = (*blocks.macros(dtype), ("BLOCK", BLOCK), *((("HEIGHT", height), ("WIDTH", width)) if known else ()))
 
     @functools.lru_cache(maxsize=16)
     def compiled(k: int) -> tuple[runtime.Launch, tuple[int, int]]:
         w, lanes, tiles = columns_layout(dtype, k)
         strip = rows_per_thread(height, w)
-        made = runtime.kernel("blocks.cuh", "spmm", (*macros, ("LANES", lanes), ("W", w), ("T", strip)))
+        made = runtime.kernel("blocks.cuh", "spmm", (*macros, ("LANES", lanes), ("COLS", w), ("STRIP", strip)))
         items = blocks.block_rows * -(-height // strip) * lanes
         return made, (-(-items // BLOCK), tiles)
 

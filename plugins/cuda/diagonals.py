@@ -38,7 +38,7 @@ class Table:
         elif nd * self.rows >= SPECIALISED:
             self.kind, self.args = 1, ()
         else:
-            self.kind, self.args = 2, (np.concatenate([self.base, self.offsets]),)
+            self.kind, self.args = 2, (runtime.by_value(np.concatenate([self.base, self.offsets])),)
 
     def macros(self) -> tuple[tuple[str, Any], ...]:
         if self.kind == 3:
@@ -50,7 +50,7 @@ class Table:
         return macros + tuple((name, ",".join(f"{v}LL" for v in values.tolist())) for name, values in lists)
 
     def rows_per_thread(self) -> tuple[int, int]:
-        """``(V, VECTOR)``: rows per thread, and whether their values come in one load."""
+        """``(V, ALIGNED)``: rows per thread, and whether their values come in one load."""
         v = max(1, 16 // self.flat.dtype.itemsize)
         aligned = not runtime.address(self.flat) & 15
         if self.kind == 1:  # the compiler sees which diagonals are aligned
@@ -69,7 +69,7 @@ def prepare_spmv(A: Any, dtype: Any, trans: str) -> Product:
     table = Table(A, trans)
     v, vector = table.rows_per_thread()
     macros = runtime.types(A.dtype, dtype, conjugate=trans == "C", once=table.once)
-    launch_kernel = runtime.kernel("diagonals.cuh", "spmv", (*macros, *table.macros(), ("V", v), ("VECTOR", vector)))
+    launch_kernel = runtime.kernel("diagonals.cuh", "spmv", (*macros, *table.macros(), ("RUN", v), ("ALIGNED", vector)))
     grid, block, head = (-(-table.rows // (BLOCK * v)),), (BLOCK,), leading(table)
 
     def launch(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:
@@ -88,7 +88,7 @@ def prepare_spmm(A: Any, dtype: Any, trans: str) -> Product:
     @functools.lru_cache(maxsize=16)
     def compiled(k: int) -> tuple[runtime.Launch, tuple[int, int]]:
         width, lanes, tiles = columns_layout(dtype, k)
-        made = runtime.kernel("diagonals.cuh", "spmm", (*macros, *table.macros(), ("LANES", lanes), ("W", width)))
+        made = runtime.kernel("diagonals.cuh", "spmm", (*macros, *table.macros(), ("LANES", lanes), ("COLS", width)))
         return made, (-(-table.rows // (BLOCK // lanes)), tiles)
 
     def launch(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:

@@ -13,12 +13,12 @@ LARGEST_BLOCK = 512
 class Geometry(NamedTuple):
     """Launch parameters of the block kernel; the names are the macros of ``blocks.cuh``."""
 
-    G: int
-    L: int
-    S: int
+    GROUP: int
+    TEAM: int
+    SLOTS: int
     TEAMS: int
-    V: int
-    U: int
+    RUN: int
+    DEPTH: int
     WARPS: int
     BLOCK: int
 

@@ -108,14 +108,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) segments(
 }
 #endif
 
-// x is (cols, k) and y is (rows, k), both C-contiguous: a thread owns W columns of one row
+// x is (cols, k) and y is (rows, k), both C-contiguous: a thread owns COLS columns of one row
 #ifdef LANES
 __device__ __forceinline__ void dot_columns(
-    TY (&s)[W], i64 origin, i64 first, i64 end, i64 step, i64 k_cols, const TX* __restrict__ x, ROW_ARGS) {
+    TY (&s)[COLS], i64 origin, i64 first, i64 end, i64 step, i64 k_cols, const TX* __restrict__ x, ROW_ARGS) {
     i64 j = first;
     for (; j + 3 * step < end; j += 4 * step) {
         TA a[4];
-        TX xv[4][W];
+        TX xv[4][COLS];
         INDEX c[4];
 #pragma unroll
         for (int u = 0; u < 4; ++u) {
@@ -124,19 +124,19 @@ __device__ __forceinline__ void dot_columns(
             a[u] = kept_value(data + at);
         }
 #pragma unroll
-        for (int u = 0; u < 4; ++u) load_run<W, true, false>(x + c[u] * k_cols, xv[u]);
+        for (int u = 0; u < 4; ++u) load_run<COLS, true, false>(x + c[u] * k_cols, xv[u]);
 #pragma unroll
         for (int u = 0; u < 4; ++u)
 #pragma unroll
-            for (int w = 0; w < W; ++w) madd(s[w], a[u], xv[u][w]);
+            for (int w = 0; w < COLS; ++w) madd(s[w], a[u], xv[u][w]);
     }
     for (; j < end; j += step) {
         const i64 at = entry_of(origin, j, ROW_NAMES);
         const TA a = kept_value(data + at);
-        TX xv[W];
-        load_run<W, true, false>(x + reuse(indices + at) * k_cols, xv);
+        TX xv[COLS];
+        load_run<COLS, true, false>(x + reuse(indices + at) * k_cols, xv);
 #pragma unroll
-        for (int w = 0; w < W; ++w) madd(s[w], a, xv[w]);
+        for (int w = 0; w < COLS; ++w) madd(s[w], a, xv[w]);
     }
 }
 
@@ -144,17 +144,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK) spmm(
     i64 rows, i64 limit, ROW_ARGS, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode,
     i64 k_cols) {
     const i64 i = i64(blockIdx.x) * (BLOCK / LANES) + threadIdx.x / LANES;
-    const i64 column = (i64(blockIdx.y) * LANES + threadIdx.x % LANES) * W;
+    const i64 column = (i64(blockIdx.y) * LANES + threadIdx.x % LANES) * COLS;
     if (i >= rows || column >= k_cols) return;
     const i64 length = row_length(i, ROW_NAMES);
     if (length > limit) return;
-    TY s[W];
+    TY s[COLS];
 #pragma unroll
-    for (int w = 0; w < W; ++w) s[w] = ZERO(TY);
+    for (int w = 0; w < COLS; ++w) s[w] = ZERO(TY);
     dot_columns(s, row_origin(i, ROW_NAMES), 0, length, 1, k_cols, x + column, ROW_NAMES);
     TY* out = y + row_of_a(i, ROW_NAMES) * k_cols + column;
 #pragma unroll
-    for (int w = 0; w < W; ++w) out[w] = finished(s[w], out + w, alpha, beta, mode);
+    for (int w = 0; w < COLS; ++w) out[w] = finished(s[w], out + w, alpha, beta, mode);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) segments(
@@ -164,19 +164,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK) segments(
     const i64 p = blockIdx.x, i = long_row[p];
     const i64 end = min(first[p] + piece, row_length(i, ROW_NAMES));
     const int lane = threadIdx.x % LANES, slice = threadIdx.x / LANES;
-    const i64 column = (i64(blockIdx.y) * LANES + lane) * W;
-    TY s[W];
+    const i64 column = (i64(blockIdx.y) * LANES + lane) * COLS;
+    TY s[COLS];
 #pragma unroll
-    for (int w = 0; w < W; ++w) s[w] = ZERO(TY);
+    for (int w = 0; w < COLS; ++w) s[w] = ZERO(TY);
     if (column < k_cols)
         dot_columns(s, row_origin(i, ROW_NAMES), first[p] + slice, end, SLICES, k_cols, x + column, ROW_NAMES);
-    __shared__ TY sums[W][BLOCK];
+    __shared__ TY sums[COLS][BLOCK];
 #pragma unroll
-    for (int w = 0; w < W; ++w) sums[w][threadIdx.x] = s[w];
+    for (int w = 0; w < COLS; ++w) sums[w][threadIdx.x] = s[w];
     __syncthreads();
     if (slice == 0 && column < k_cols) {
 #pragma unroll
-        for (int w = 0; w < W; ++w) {
+        for (int w = 0; w < COLS; ++w) {
             for (int q = 1; q < SLICES; ++q) s[w] = add(s[w], sums[w][q * LANES + lane]);
             partial[p * k_cols + column + w] = s[w];
         }

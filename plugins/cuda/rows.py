@@ -16,6 +16,8 @@ from spformats_plugins.cuda.transpose import Rows, csr_transpose
 BLOCK = 256
 #: Rows longer than this are cut into pieces of this many entries, a thread block each.
 PIECE = 4096
+#: A pointer that the kernel does not use.
+NULL = np.int64(0)
 
 
 class Layout:
@@ -25,7 +27,7 @@ class Layout:
         self.number = number
         self.data, self.indices, self.ptr, self.rlen, self.perm = parts
         self.rows, self.cols = shape
-        self.args = (*parts, np.int64(stride))
+        self.args = (*(NULL if part is None else part for part in parts), np.int64(stride))
         self.entries = self.indices.size
 
     def macros(self, dtype: Any, conjugate: bool) -> tuple[tuple[str, Any], ...]:
@@ -43,7 +45,8 @@ def layout_of(A: Any) -> Layout:
     if A.format == "csr":
         return csr_layout(A.data, A.indices, A.indptr, A.shape)
     if A.format == "ell":
-        return Layout(1, (A.data, A.indices, None, A.rlen.astype(A.indices.dtype, copy=False), None), A.shape, A.shape[0])
+        data, indices = (A._xp.asfortranarray(part) for part in (A.data, A.indices))
+        return Layout(1, (data, indices, None, A.rlen.astype(indices.dtype, copy=False), None), A.shape, A.shape[0])
     rlen, perm = (part.astype(A.indices.dtype, copy=False) for part in (A.rlen, A.perm))
     if A.format == "jad" or A.sigma is None:
         return Layout(2, (A.data, A.indices, A.jd_ptr, rlen, perm), A.shape, 0)
@@ -53,9 +56,9 @@ def layout_of(A: Any) -> Layout:
 class Pieces:
     """Rows longer than `PIECE`, cut up: one thread block sums a piece, one warp the pieces of a row."""
 
-    def __init__(self, layout: Layout, longest: Any):
-        lengths = longest
-        xp = _arrays.xp_of(lengths)
+    def __init__(self, layout: Layout):
+        xp = _arrays.xp_of(layout.data)
+        lengths = xp.diff(layout.ptr) if layout.number == 0 else layout.rlen
         self.rows = xp.flatnonzero(lengths > PIECE)
         self.count = int(self.rows.shape[0])
         if not self.count:
@@ -67,11 +70,6 @@ class Pieces:
         self.row_of_piece = self.rows[owner]
         self.first = (xp.arange(self.total) - self.ptr[owner]) * PIECE
         self.target = self.rows if layout.perm is None else layout.perm[self.rows].astype(np.int64)
-
-
-def pieces_of(layout: Layout) -> Pieces:
-    lengths = _arrays.xp_of(layout.data).diff(layout.ptr) if layout.number == 0 else layout.rlen
-    return Pieces(layout, lengths)
 
 
 def threads_per_row(layout: Layout) -> int:
@@ -98,7 +96,7 @@ def spmv(layout: Layout, dtype: Any, conjugate: bool, share: int | None = None, 
     result = np.result_type(layout.data.dtype, dtype)
     main = runtime.kernel("rows.cuh", "spmv", (*macros, ("SHARE", share)))
     grid, rows, args = (-(-layout.rows // (BLOCK // share)),), np.int64(layout.rows), layout.args
-    pieces = pieces_of(layout) if split else None
+    pieces = Pieces(layout) if split else None
     if pieces is None or not pieces.count:
         everything = np.int64(np.iinfo(np.int64).max)
 
@@ -123,13 +121,13 @@ def spmv(layout: Layout, dtype: Any, conjugate: bool, share: int | None = None, 
 def spmm(layout: Layout, dtype: Any, conjugate: bool) -> Product:
     """The product with a matrix of any number of columns."""
     macros, result, args = layout.macros(dtype, conjugate), np.result_type(layout.data.dtype, dtype), layout.args
-    pieces = pieces_of(layout)
+    pieces = Pieces(layout)
     limit, rows = np.int64(PIECE), np.int64(layout.rows)
 
     @functools.lru_cache(maxsize=16)
     def compiled(k: int) -> tuple[tuple[runtime.Launch, runtime.Launch], int, int]:
         width, lanes, tiles = columns_layout(dtype, k)
-        shape = (*macros, ("LANES", lanes), ("W", width))
+        shape = (*macros, ("LANES", lanes), ("COLS", width))
         made = (runtime.kernel("rows.cuh", "spmm", shape), runtime.kernel("rows.cuh", "segments", shape))
         return made, -(-layout.rows // (BLOCK // lanes)), tiles
 

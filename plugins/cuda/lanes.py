@@ -1,0 +1,223 @@
+"""PJAD's own layout for the GPU: a block size per slice, columns in one or two bytes, long rows cut up.
+
+A slice is 32 lanes wide. A row takes k = 1, 2, … 32 neighbouring lanes, so that its steps, ``ceil(length / k)``, are few;
+rows of equal k share slices of 32/k rows. Inside windows of `window` rows, rows are put in order of k and steps, so
+that a slice holds rows of one length and little padding, and still neighbours in the matrix. A step is 32 neighbouring
+values, one per lane: reads are contiguous, and lanes add up by shuffles. Columns are kept as differences to the smallest
+of their step, in 1, 2 or 4 bytes, whatever the slice needs. Rows longer than `longest` become several rows whose sums
+are added afterwards, in a fixed order.
+
+The layout is a plan of the matrix, in memory of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spformats.formats import _arrays
+from spformats_plugins.cuda.transpose import Rows
+
+LANES = 32
+
+
+class Slices(NamedTuple):
+    """A matrix in slices; see ``lanes.cuh`` for how the arrays are read."""
+
+    slice: Any
+    rowmap: Any
+    base: Any
+    index: Any
+    data: Any
+    count: int
+    shape: tuple[int, int]
+    target: Any
+    ptr: Any
+    pieces: int
+
+    @property
+    def nbytes(self) -> int:
+        return sum(int(part.nbytes) for part in (self.slice, self.rowmap, self.base, self.index, self.data))
+
+
+def choose(nnz: int, rows: int) -> tuple[int, int, int]:
+    """``(window, steps, longest)`` for a matrix of so many entries: small ones need many slices to fill the device."""
+    return (256, 8, 1024) if nnz < 1 << 22 else (256, 16, 1024)
+
+
+def pack(rows: Rows, window: int | None = None, steps: int | None = None, longest: int | None = None) -> Slices:
+    """Put a CSR matrix into slices.
+
+    Parameters
+    ----------
+    rows : Rows
+        CSR arrays.
+    window : int, optional
+        Rows are reordered inside windows of so many.
+    steps : int, optional
+        A row of more entries than this times k gets more than k lanes.
+    longest : int, optional
+        Longer rows are cut up.
+    """
+    xp = _arrays.xp_of(rows.data)
+    n = rows.shape[0]
+    chosen = choose(int(rows.indices.shape[0]), n)
+    window, steps, longest = (c if given is None else given for given, c in zip((window, steps, longest), chosen, strict=True))
+    part = cut_rows(xp, rows.indptr, longest)
+    lanes = xp.ones(part.length.shape[0], dtype=np.int64)
+    for k in (2, 4, 8, 16, 32):
+        lanes[part.length > steps * k // 2] = k
+    height = -(-part.length // lanes)
+    order = slice_order(xp, lanes, height, window)
+    part, lanes, height = Part(*(field[order] for field in part)), lanes[order], height[order]
+    place = place_rows(xp, lanes, height, window, order)
+    return fill(xp, rows, part, lanes, height, place)
+
+
+class Part(NamedTuple):
+    """Rows, or the pieces of long rows: the row, the first entry, how many, and the number of the piece (-1: a whole row)."""
+
+    row: Any
+    start: Any
+    length: Any
+    piece: Any
+
+
+def cut_rows(xp: Any, indptr: Any, longest: int) -> Part:
+    lengths = xp.diff(indptr)
+    n = lengths.shape[0]
+    counts = xp.maximum(1, -(-lengths // longest))
+    if not n or int(counts.max()) == 1:
+        return Part(xp.arange(n), indptr[:-1], lengths, xp.full(n, -1, dtype=np.int64))
+    ptr = _arrays.pointers(counts)
+    row = _arrays.rows_of(ptr)
+    number = xp.arange(row.shape[0]) - ptr[row]
+    each = -(-lengths // counts)[row]
+    start = indptr[row] + number * each
+    length = xp.minimum(each, indptr[row + 1] - start)
+    cut = counts[row] > 1
+    piece = xp.where(cut, xp.cumsum(cut) - 1, -1)
+    return Part(row, start, length, piece)
+
+
+def slice_order(xp: Any, lanes: Any, height: Any, window: int) -> Any:
+    """Inside each window, rows of many lanes first, then of many steps; equal ones stay in order."""
+    most = int(height.max()) + 1 if height.shape[0] else 1
+    key = xp.arange(lanes.shape[0]) // window * (64 * most) + (32 - lanes) * most + (most - 1 - height)
+    return xp.argsort(key, kind="stable")
+
+
+class Place(NamedTuple):
+    """Slice and place in the slice of every row, and of every slice its first row, lanes per row and rows."""
+
+    slice: Any
+    within: Any
+    first: Any
+    count: int
+
+
+def place_rows(xp: Any, lanes: Any, height: Any, window: int, order: Any) -> Place:
+    """Fill slices of 32/k rows with rows of one window and one k."""
+    n = lanes.shape[0]
+    group_key = order // window * 64 + lanes
+    new = xp.ones(n, dtype=bool)
+    new[1:] = group_key[1:] != group_key[:-1]
+    starts = xp.flatnonzero(new)
+    group = xp.cumsum(new) - 1
+    position = xp.arange(n) - starts[group]
+    per_slice = LANES // lanes
+    within = position % per_slice
+    opens = within == 0
+    return Place(xp.cumsum(opens) - 1, within, xp.flatnonzero(opens), int(opens.sum()))
+
+
+def fill(xp: Any, rows: Rows, part: Part, lanes: Any, height: Any, place: Place) -> Slices:
+    first, count = place.first, place.count
+    k, steps = lanes[first], height[first]
+    step_ptr = _arrays.pointers(steps)
+    total = int(step_ptr[-1]) if count else 0
+    entry_ptr = _arrays.pointers(part.length)
+    owner = _arrays.rows_of(entry_ptr)
+    e = xp.arange(owner.shape[0]) - entry_ptr[owner]
+    step = step_ptr[place.slice[owner]] + e // lanes[owner]
+    lane = place.within[owner] * lanes[owner] + e % lanes[owner]
+    source = part.start[owner] + e
+    slot = step * LANES + lane
+    del e, lane
+    data = xp.zeros(total * LANES, dtype=rows.data.dtype)
+    data[slot] = rows.data[source]
+    column = rows.indices[source].astype(np.int64)
+    base, index, width, unit_ptr = relative_columns(xp, column, step, slot, steps, step_ptr, place.slice[owner])
+    named, rowmap, names = name_rows(xp, part, place, count)
+    members = xp.bincount(place.slice, minlength=count)
+    log_k = xp.zeros(count, dtype=np.int64)
+    for bit in range(1, 6):
+        log_k += k >> bit > 0
+    words = xp.stack([step_ptr[:-1], unit_ptr[:-1], names, steps | log_k << 16 | width << 19 | named << 21 | members << 22], axis=1)
+    target, ptr, pieces = piece_rows(xp, part)
+    return Slices(
+        xp.ascontiguousarray(words.astype(np.uint32)), rowmap, base, index, data, count, rows.shape, target, ptr, pieces
+    )
+
+
+def relative_columns(
+    xp: Any, column: Any, step: Any, slot: Any, steps: Any, step_ptr: Any, owner: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Columns as differences to the smallest of their step, as narrow as each slice allows.
+
+    Returns
+    -------
+    base : int32 array, one per step
+    index : uint8 array, all bits set where there is padding
+    width : array, 0, 1 or 2 for 1, 2 or 4 bytes, one per slice
+    unit_ptr : array
+        Where each slice begins in `index`, in units of 32 bytes.
+    """
+    count, total = steps.shape[0], int(step_ptr[-1]) if steps.shape[0] else 0
+    base = xp.full(total, np.iinfo(np.int64).max, dtype=np.int64)
+    xp.minimum.at(base, step, column)
+    difference = column - base[step]
+    width = xp.zeros(count, dtype=np.int64)
+    for w, largest in ((1, 0xFF), (2, 0xFFFF)):
+        wide = xp.zeros(count, dtype=bool)
+        wide[owner[difference >= largest]] = True
+        width[wide] = w
+    unit_ptr = _arrays.pointers(steps << width)
+    index = xp.full(int(unit_ptr[-1]) * 32 if count else 0, 0xFF, dtype=np.uint8)
+    local = slot - step_ptr[owner] * LANES
+    of_entry = width[owner]
+    for w, dtype in enumerate((np.uint8, np.uint16, np.uint32)):
+        chosen = xp.flatnonzero(of_entry == w)
+        if chosen.shape[0]:
+            at = unit_ptr[owner[chosen]] * (32 >> w) + local[chosen]
+            index.view(dtype)[at] = difference[chosen].astype(dtype)
+    return base.astype(np.int32), index, width, unit_ptr
+
+
+def name_rows(xp: Any, part: Part, place: Place, count: int) -> tuple[Any, Any, Any]:
+    """Which slices need their rows named, the names, and where each slice's names begin (or its first row)."""
+    leader = part.row[place.first][place.slice] if count else part.row
+    odd = (part.row != leader + place.within) | (part.piece >= 0)
+    named = xp.zeros(count, dtype=np.int64)
+    named[place.slice[odd]] = 1
+    inside = named[place.slice] == 1
+    rowmap = xp.where(part.piece >= 0, -1 - part.piece, part.row)[inside].astype(np.int32)
+    position = xp.cumsum(inside) - 1
+    names = xp.where(named == 1, position[place.first], part.row[place.first]) if count else named
+    return named, rowmap, names
+
+
+def piece_rows(xp: Any, part: Part) -> tuple[Any, Any, int]:
+    """The rows that were cut, and where the pieces of each begin."""
+    cut = xp.flatnonzero(part.piece >= 0)
+    pieces = int(cut.shape[0])
+    if not pieces:
+        none = xp.zeros(0, dtype=np.int64)
+        return none, none, 0
+    owner = xp.empty(pieces, dtype=np.int64)
+    owner[part.piece[cut]] = part.row[cut]
+    new = xp.ones(pieces, dtype=bool)
+    new[1:] = owner[1:] != owner[:-1]
+    starts = xp.flatnonzero(new)
+    return owner[starts], xp.concatenate([starts, xp.asarray([pieces])]).astype(np.int64), pieces
