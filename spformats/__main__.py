@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="spformats", description="Sparse matrix formats that keep a matrix's structure.")
+    parser = argparse.ArgumentParser(prog="spformats", description="Structure and formats of sparse matrices.")
     parser.add_argument("--version", action="store_true", help="print the versions of spformats and what it runs on")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     info = commands.add_parser("info", help="structure of a Matrix Market file and the format that suits it")

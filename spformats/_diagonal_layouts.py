@@ -27,8 +27,8 @@ def build(
 ) -> CDS | HM | CDM:
     """A diagonal format from sorted distinct offsets inside the matrix.
 
-    ``values(k)`` gives the entries of diagonal ``offsets[k]`` from its first row on (or one number for all); it is called
-    once for each k in rising order, so random values do not depend on the format.
+    ``values(k)`` gives the entries of diagonal ``offsets[k]`` from its first row on (or one number for all); it is
+    called once for each k in rising order, so random values do not depend on the format.
     """
     n = shape[0]
     flat_offsets = offsets.tolist()

@@ -29,8 +29,8 @@ def from_diagonals(
     Parameters
     ----------
     diagonals : sequence of array_like or scalars
-        ``diagonals[k][j]`` is entry j, from the top, of the diagonal ``offsets[k]``. A scalar or an array of length 1 fills
-        the diagonal; entries beyond its end are ignored.
+        ``diagonals[k][j]`` is entry j, from the top, of the diagonal ``offsets[k]``. A scalar or an array of length 1
+        fills the diagonal; entries beyond its end are ignored.
     offsets : int or sequence of int
         Distinct; positive above the main diagonal. With a single int, ``diagonals`` may be the one diagonal itself.
     shape : (int, int), optional
@@ -70,7 +70,7 @@ def from_diagonals(
         raise ValueError(f"offsets must be integers in one dimension, got {offsets!r}")
     positions = positions.astype(np.int64)
     if positions.size != len(given):
-        raise ValueError(f"{len(given)} diagonals but {positions.size} offsets: there must be one offset for each diagonal")
+        raise ValueError(f"{len(given)} diagonals but {positions.size} offsets: give one offset for each diagonal")
     order = np.argsort(positions, kind="stable")
     positions = positions[order]
     twice = np.flatnonzero(positions[1:] == positions[:-1])
@@ -116,14 +116,17 @@ def _check_lengths(
         size = given[order[k]].size
         if size != 1 and size < length:
             raise ValueError(
-                f"diagonal {order[k]} at offset {offset} has {size} entries, but needs {length} in shape {shape} (or one for all)"
+                f"diagonal {order[k]} at offset {offset} has {size} entries, "
+                f"but needs {length} in shape {shape} (or one for all)"
             )
         if length:
             kept.append(k)
     return kept
 
 
-def _made(offsets: np.ndarray, values: Any, shape: tuple[int, int], dtype: Any, format: str, layout: Any) -> SparseArray:
+def _made(
+    offsets: np.ndarray, values: Any, shape: tuple[int, int], dtype: Any, format: str, layout: dict[str, Any]
+) -> SparseArray:
     """The diagonals in the asked format: directly where it is diagonal, else through CDS."""
     native = format if format in _diagonal_layouts.NATIVE else "cds"
     built = _diagonal_layouts.build(offsets, values, shape, value_dtype(dtype), native)

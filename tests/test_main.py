@@ -27,7 +27,8 @@ def test_info_of_a_bad_file_goes_on_with_the_next(tmp_path, capsys):
 
 
 def test_version_in_a_process():
-    result = subprocess.run([sys.executable, "-m", "spformats", "--version"], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "spformats", "--version"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout.startswith("spformats ")
 
 

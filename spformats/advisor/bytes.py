@@ -124,7 +124,8 @@ def _pjad(csr: Any, item: int, bsize: int | None = None, sigma: int | None = Non
 
 def _bsr(csr: Any, item: int, blocksize: Any = (1, 1), pad: bool = False) -> int:
     r, c = blocksize
-    return count_blocks(csr, (r, c)) * (r * c * item + index_bytes(csr.shape[1])) + (-(-csr.shape[0] // r) + 1) * POINTER
+    pointers = (-(-csr.shape[0] // r) + 1) * POINTER
+    return count_blocks(csr, (r, c)) * (r * c * item + index_bytes(csr.shape[1])) + pointers
 
 
 def _cds(csr: Any, item: int, symmetric: bool = False) -> int:

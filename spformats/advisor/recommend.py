@@ -9,6 +9,9 @@ from spformats.advisor.bytes import estimate_bytes
 from spformats.advisor.features import Features, features, host_csr
 from spformats.formats._guard import readable
 
+#: Format, and block size where it has one.
+Candidate = tuple[str, tuple[int, int] | None]
+
 MARGIN = 0.95
 """A format earlier in PREFERENCE keeps its place unless another needs less than this share of its bytes."""
 PREFERENCE = ("cds", "bsr", "csr", "pjad", "cdm", "hm")
@@ -81,11 +84,11 @@ def recommend(A: Any) -> Recommendation:
     """
     csr = host_csr(A)
     found = features(csr)
-    sizes = {(name, None): estimate_bytes(csr, name) for name in ("csr", "pjad", "cds")}
+    sizes: dict[Candidate, int] = {(name, None): estimate_bytes(csr, name) for name in ("csr", "pjad", "cds")}
     if csr.shape[0] == csr.shape[1]:
         sizes |= {(name, None): estimate_bytes(csr, name) for name in ("hm", "cdm")}
-    for block in _promising_blocks(found, csr.data.itemsize):
-        sizes["bsr", block] = estimate_bytes(csr, "bsr", blocksize=block)
+    for blocksize in _promising_blocks(found, csr.data.itemsize):
+        sizes["bsr", blocksize] = estimate_bytes(csr, "bsr", blocksize=blocksize)
     csr_bytes = sizes["csr", None]
     fitting = {key: size for key, size in sizes.items() if size <= MAX_GROWTH * csr_bytes}
     cost = {key: size * HANDICAP.get(key[0], 1.0) for key, size in fitting.items()}
@@ -95,10 +98,11 @@ def recommend(A: Any) -> Recommendation:
         if cost[key] < MARGIN * cost[best]:
             best = key
     name, block = best
+    layout = {} if block is None else {"blocksize": block}
     vectors = sum(csr.shape) * csr.data.itemsize
     return Recommendation(
         format=name,
-        layout={} if block is None else {"blocksize": block},
+        layout=layout,
         bytes=sizes[best],
         traffic=sizes[best] + vectors,
         csr_bytes=csr_bytes,
@@ -119,20 +123,21 @@ def _promising_blocks(found: Features, item: int) -> list[tuple[int, int]]:
     return sorted((block for block in cost if cost[block] < item + 4), key=cost.__getitem__)[:2]
 
 
-def _label(key: tuple[str, Any]) -> str:
+def _label(key: Candidate) -> str:
     name, block = key
     return name if block is None else f"{name} {block[0]}x{block[1]}"
 
 
-def _reasons(best: tuple[str, Any], sizes: dict[Any, int], found: Features, vectors: int) -> tuple[str, ...]:
+def _reasons(best: Candidate, sizes: dict[Candidate, int], found: Features, vectors: int) -> tuple[str, ...]:
     name, block = best
     csr = sizes["csr", None]
     saved = 1 - (sizes[best] + vectors) / max(csr + vectors, 1)
+    fill = found.block_fill[block] if block else 0.0
     why = {
         "cds": f"{found.n_diagonals} diagonals hold all entries and are filled to {found.diagonal_fill:.0%}",
         "hm": f"{found.n_diagonals} diagonals, some short: HM stores each at its own length",
         "cdm": f"{found.n_diagonals} diagonals, some short: CDM packs two short ones in a row",
-        "bsr": f"blocks of {block} are filled to {found.block_fill.get(block, 0.0):.0%}, so one index serves many entries",
+        "bsr": f"blocks of {block} are filled to {fill:.0%}: one index serves many entries",
         "pjad": f"rows of {found.row_min} to {found.row_max} entries pad to {found.pjad_fill:.0%} in blocks of rows",
         "csr": "no diagonals or blocks are filled well enough to save memory",
     }[name]

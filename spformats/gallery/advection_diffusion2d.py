@@ -22,7 +22,7 @@ def advection_diffusion2d(
     format: str = "cds",
     **layout: Any,
 ) -> SparseArray:
-    """Upwind finite differences of v·∇u - κΔu on the unit square (spacing ``1/(nx+1)``) with zero boundary values, times h².
+    """Upwind finite differences of v·∇u - κΔu with zero boundary values and spacing h = 1/(nx+1), times h².
 
     Parameters
     ----------
@@ -58,5 +58,6 @@ def advection_diffusion2d(
     weights = np.zeros((3, 3))
     for line, speed in ((weights[1, :], velocity[0]), (weights[:, 1], velocity[1])):
         # upwind: the difference looks to where the flow comes from
-        line += np.array([-diffusion - h * max(speed, 0), 2 * diffusion + h * abs(speed), -diffusion - h * max(-speed, 0)])
+        before, after = diffusion + h * max(speed, 0), diffusion + h * max(-speed, 0)
+        line += np.array([-before, before + after, -after])
     return stencil(weights, (nx if ny is None else ny, nx), dtype=dtype, format=format, **layout)

@@ -47,8 +47,8 @@ def banded(
 
     References
     ----------
-    S. A. Haque, M. T. Parvez, S. Hossain, *GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal Storage
-    Schemes*, Algorithms 17(1) (2024), section 7.1.
+    S. A. Haque, M. T. Parvez, S. Hossain, *GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal
+    Storage Schemes*, Algorithms 17(1) (2024), section 7.1.
 
     Examples
     --------

@@ -67,4 +67,5 @@ def power_law(
     values = rng.uniform(-1, 1, np.count_nonzero(off)).astype(value_dtype(dtype))
     matrix = sp.coo_array((values, (rows[off], cols[off])), shape=(n, n)).tocsr()
     dominance = np.asarray(abs(matrix).sum(axis=1)).ravel() + 1
-    return asarray((matrix + sp.dia_array((dominance[None], [0]), shape=(n, n))).tocsr(), dtype=dtype, format=format, **layout)
+    matrix = matrix + sp.dia_array((dominance[None], [0]), shape=(n, n))
+    return asarray(matrix.tocsr(), dtype=value_dtype(dtype), format=format, **layout)

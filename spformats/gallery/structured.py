@@ -40,8 +40,8 @@ def structured(
 
     References
     ----------
-    S. A. Haque, M. T. Parvez, S. Hossain, *GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal Storage
-    Schemes*, Algorithms 17(1) (2024), section 7.2.
+    S. A. Haque, M. T. Parvez, S. Hossain, *GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal
+    Storage Schemes*, Algorithms 17(1) (2024), section 7.2.
 
     Examples
     --------

@@ -68,7 +68,8 @@ def mmread(source: Any, *, format: str | None = None, **layout: Any) -> SparseAr
     Raises
     ------
     ValueError
-        If the file is not a Matrix Market matrix, malformed or cut short; the message gives number and text of the line.
+        If the file is not a Matrix Market matrix, malformed or cut short; the message gives number and text of the
+        line.
 
     References
     ----------
@@ -194,9 +195,10 @@ def read_header(text: bytes) -> Header:
         raise ValueError(f"line {number}: {lines.quote(size)}: the size line of a {layout} file must be {names}")
     rows, cols = numbers[:2]
     if symmetry != "general" and rows != cols:
-        raise ValueError(f"line {number}: {lines.quote(size)}: a {symmetry} matrix must be square, this is {rows}x{cols}")
+        raise ValueError(f"line {number}: {lines.quote(size)}: a {symmetry} matrix must be square")
     if layout == "array":
-        stored = {"general": rows * cols, "skew-symmetric": rows * (rows - 1) // 2}.get(symmetry, rows * (rows + 1) // 2)
+        triangle = rows * (rows + 1) // 2
+        stored = {"general": rows * cols, "skew-symmetric": triangle - rows}.get(symmetry, triangle)
     else:
         stored = numbers[2]
     return Header(layout, field, symmetry, (rows, cols), stored, (number, size), stream.tell())
@@ -244,7 +246,7 @@ def _parse(header: Header, body: bytes) -> Any:
 
 
 def _check_triangles(header: Header, row: Any, col: Any, data: Any) -> None:
-    """A diagonal in a skew file, or a pair given in both triangles, has no single meaning: the mirror would double it."""
+    """A diagonal in a skew file, or a pair in both triangles, has no single meaning: the mirror would double it."""
     if header.symmetry == "skew-symmetric":
         wrong = np.flatnonzero((row == col) & (data != 0))
         if wrong.size:

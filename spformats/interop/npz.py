@@ -54,7 +54,7 @@ def save(file: Any, A: Any, *, compressed: bool = False) -> None:
     'cds'
     """
     A = asarray(A).to_device("cpu")
-    parts = {name: np.asarray(getattr(A, name)) for name in A.components}
+    parts: dict[str, Any] = {name: np.asarray(getattr(A, name)) for name in A.components}
     parameters = {name: getattr(A, name) for name in A.parameters}
     writer = np.savez_compressed if compressed else np.savez
     writer(
@@ -144,7 +144,9 @@ def _build(name: Any, entries: dict[str, np.ndarray]) -> SparseArray:
         raise ValueError(f"{name}: the file does not hold a valid array: {error}") from error
 
 
-def _construct(cls: type[SparseArray], parts: dict[str, np.ndarray], shape: tuple[int, ...], parameters: dict) -> SparseArray:
+def _construct(
+    cls: type[SparseArray], parts: dict[str, np.ndarray], shape: tuple[int, ...], parameters: dict[str, Any]
+) -> SparseArray:
     """The public constructor, which validates; what it derives itself must come out as it was saved."""
     accepted = inspect.signature(cls).parameters
     saved = {**parts, **parameters}

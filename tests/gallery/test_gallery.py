@@ -5,7 +5,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import spformats as sf
 
@@ -14,7 +13,7 @@ FORMATS = ["csr", "ell", "jad", "pjad", "bsr", "cds", "hm", "cdm"]
 
 
 def lap(n):
-    return sp.diags_array([-np.ones(max(n - 1, 0)), 2 * np.ones(n), -np.ones(max(n - 1, 0))], offsets=[-1, 0, 1]).toarray() if n else np.zeros((0, 0))
+    return 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
 
 
 def kron(*factors):

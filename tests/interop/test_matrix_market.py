@@ -114,7 +114,7 @@ WRONG = {  # text, number of the line that must be named, a text the message mus
     "array too long": ("%%MatrixMarket matrix array real general\n1 2\n1\n2\n3\n", 5, "too many"),
     "array of rows": ("%%MatrixMarket matrix array real general\n2 2\n1 2\n3 4\n", 3, "2 words"),
     "entry in an empty array": ("%%MatrixMarket matrix array real general\n0 3\n1\n", 3, "too many"),
-    "diagonal in a skew file": (BANNER.replace("general", "skew-symmetric") + "2 2 2\n2 1 1\n1 1 3\n", 4, "zero diagonal"),
+    "skew diagonal": (BANNER.replace("general", "skew-symmetric") + "2 2 2\n2 1 1\n1 1 3\n", 4, "zero diagonal"),
     "both triangles": (BANNER.replace("general", "symmetric") + "2 2 3\n1 1 1\n2 1 5\n1 2 5\n", 5, "both triangles"),
 }
 
