@@ -11,7 +11,7 @@ from spformats.formats import _arrays
 from spformats.mixins.array_object import ArrayObject
 from spformats.mixins.display import Display
 from spformats.mixins.operators import Operators
-from spformats.mixins.scipy_protocol import SciPyProtocol
+from spformats.mixins.scipy_protocol import SciPyProtocol, asked_by_scipy
 
 if TYPE_CHECKING:
     from spformats.formats.csr import CSR
@@ -21,16 +21,24 @@ FORMATS: dict[str, type[SparseArray]] = {}
 
 
 class FormatName(str):
-    """The name of a format, for SciPy too.
+    """The name of a format; to SciPy's own code it is a format SciPy does not know.
 
-    SciPy turns ``A.format`` into a method name, ``'to' + A.format``, when it wants its own array "in A's format". It
-    knows only its own seven, so for any other this name answers with the method of CSR.
+    SciPy takes an array whose format is ``"csr"`` for one of its own and reaches into its insides; of an unknown format it
+    asks `SciPyProtocol.tocsr`. So inside ``scipy.sparse`` the name equals none of SciPy's. Where SciPy wants its result "in
+    A's format" it makes a method name of it, ``'to' + A.format``: that is the method of BSR or, for any other, of CSR.
     """
 
     __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other) and not (type(other) is str and asked_by_scipy())
+
+    def __ne__(self, other: object) -> bool:
+        return not str.__eq__(self, other) or (type(other) is str and asked_by_scipy())
 
     def __radd__(self, prefix: str) -> str:
-        return prefix + ("csr" if prefix == "to" and self not in ("csr", "bsr") else str(self))
+        return prefix + ("csr" if prefix == "to" and str.__ne__(self, "bsr") else str(self))
 
 
 class SparseArray(Operators, ArrayObject, Display, SciPyProtocol):
@@ -53,6 +61,8 @@ class SparseArray(Operators, ArrayObject, Display, SciPyProtocol):
     parameters: ClassVar[tuple[str, ...]] = ()
     #: Components that are small NumPy arrays on the host whatever the device (offsets of diagonals).
     host_components: ClassVar[tuple[str, ...]] = ()
+    #: Components that stay NumPy arrays whatever library holds the values: tables short enough for the host to read.
+    on_host: ClassVar[tuple[str, ...]] = ()
     #: Layout options `asformat` may pass to `from_csr`, and their defaults.
     layout_options: ClassVar[tuple[str, ...]] = ()
 
@@ -235,7 +245,7 @@ class SparseArray(Operators, ArrayObject, Display, SciPyProtocol):
         if format is None:
             return self.copy() if copy else self
         name = str(format)
-        if name not in FORMATS and name in self._scipy_only:
+        if name in self._scipy_only and name not in FORMATS or name in ("csr", "bsr") and asked_by_scipy():
             return getattr(self, "to" + name)()
         cls = format_class(name)
         unknown = set(layout) - set(cls.layout_options)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from spformats.mixins.scipy_protocol import asked_by_scipy
+
 
 class ArrayObject:
     """Attributes and methods the array API standard asks of an array object."""
@@ -118,6 +120,10 @@ class ArrayObject:
         return SparseOperator(self, dims, dimsd)
 
     def __array__(self: Any, dtype: Any = None, copy: Any = None) -> Any:
+        if asked_by_scipy():  # hstack and its kind put their blocks into an object array
+            holder = np.empty((), dtype=object)
+            holder[()] = self
+            return holder
         raise TypeError(
             f"a sparse array of shape {self.shape} is not turned into a dense one in silence: use A.todense(), or A.to_scipy_sparse()"
         )

@@ -53,7 +53,9 @@ class Operators:
         x = self._as_dense_operand(x)
         if x.ndim == 1:
             return self._times(x, "T")
-        return self._xp_of_operand(x).matrix_transpose(self._times(self._xp_of_operand(x).matrix_transpose(x), "T"))
+        if x.ndim != 2:
+            raise ValueError(f"x @ A: x must be 1-D or 2-D, got shape {tuple(x.shape)}")
+        return self._times(x.T, "T").T
 
     def _times(self: Any, x: Any, trans: str) -> Any:
         from spformats.linalg import products
@@ -87,6 +89,8 @@ class Operators:
     def __mul__(self: Any, x: Any) -> Any:
         if _is_scalar(x):
             return self._scaled(x)
+        if _is_operator(x):  # among operators * is composition
+            return self @ x
         from spformats.linalg import elementwise
 
         return elementwise.multiply(self, _sparse(x) if _is_sparse(x) else x)

@@ -6,6 +6,7 @@ and it passes `scipy.sparse.issparse`, so factorisations ask for `tocsc` and get
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,24 @@ try:
     from scipy._lib._sparse import SparseABC
 except ImportError:  # SciPy moved it: sparse arrays themselves then serve as the abstract base
     SparseABC = None
+
+
+def asked_by_scipy() -> bool:
+    """Whether code of ``scipy.sparse`` called the method that asks this.
+
+    Its constructors and stackers (``csr_array(A)``, ``hstack([A, B])``) call the same `asformat` and ``__array__`` as
+    everybody, but write into the arrays they find: what they ask for must be of SciPy's own kind, and a copy.
+    """
+    return sys._getframe(2).f_globals.get("__name__", "").startswith("scipy.sparse")
+
+
+def _by_csr(name: str) -> Any:
+    """A private method of SciPy's sparse arrays, run on this array's `SciPyProtocol.tocsr`."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self.tocsr(), name)(*args, **kwargs)
+
+    return method
 
 
 class SciPyProtocol(LinearOperator):
@@ -64,6 +83,8 @@ class SciPyProtocol(LinearOperator):
     def _shape(self: Any) -> tuple[int, int]:
         return self.shape
 
+    _shape_as_2d = _shape
+
     def getformat(self: Any) -> str:
         """The name of the format."""
         return self.format
@@ -112,12 +133,13 @@ class SciPyProtocol(LinearOperator):
         return self.tocsr().tocoo()
 
     def tobsr(self: Any, blocksize: Any = None, copy: bool = True) -> Any:
-        """``scipy.sparse.bsr_array``, a copy."""
-        return self.tocsr().tobsr(blocksize=blocksize)
+        """``scipy.sparse.bsr_array``, a copy; BSR keeps its block size unless another is asked for."""
+        own = self.to_scipy_sparse()
+        return own if own.format == "bsr" and blocksize in (None, own.blocksize) else own.tobsr(blocksize=blocksize)
 
     def todia(self: Any, copy: bool = True) -> Any:
         """``scipy.sparse.dia_array``, a copy."""
-        return self.tocsr().todia()
+        return self.to_scipy_sparse().todia()
 
     def todok(self: Any, copy: bool = True) -> Any:
         """``scipy.sparse.dok_array``, a copy."""
@@ -152,6 +174,11 @@ class SciPyProtocol(LinearOperator):
 
     def _asfptype(self: Any) -> Any:
         return self
+
+    # what SciPy's arrays call on the other operand where they are the left one: dia + A, csr * A, csr / A
+    _add_sparse, _matmul_sparse, _mul_scalar, _divide, _broadcast_to = map(
+        _by_csr, ("_add_sparse", "_matmul_sparse", "_mul_scalar", "_divide", "_broadcast_to")
+    )
 
 
 if SparseABC is not None:
