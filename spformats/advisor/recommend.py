@@ -9,8 +9,8 @@ from spformats.advisor.bytes import estimate_bytes
 from spformats.advisor.features import Features, features, host_csr
 from spformats.formats._guard import readable
 
-#: Format, and block size where it has one.
-Candidate = tuple[str, tuple[int, int] | None]
+#: Format, and its layout options as pairs.
+Candidate = tuple[str, tuple[tuple[str, Any], ...]]
 
 MARGIN = 0.95
 """A format earlier in PREFERENCE keeps its place unless another needs less than this share of its bytes."""
@@ -55,7 +55,7 @@ class Recommendation:
         options = "".join(f", {name}={value}" for name, value in self.layout.items())
         lines = [f'format="{self.format}"{options}: {readable(self.bytes)}, CSR {readable(self.csr_bytes)}']
         lines += [f"  {reason}" for reason in self.reasons]
-        lines += [f"  candidate {name:<10} {readable(size)}" for name, size in self.candidates.items()]
+        lines += [f"  candidate {name:<22} {readable(size)}" for name, size in self.candidates.items()]
         return "\n".join(lines)
 
 
@@ -84,12 +84,15 @@ def recommend(A: Any) -> Recommendation:
     """
     csr = host_csr(A)
     found = features(csr)
-    sizes: dict[Candidate, int] = {(name, None): estimate_bytes(csr, name) for name in ("csr", "pjad", "cds")}
+    options: list[Candidate] = [("csr", ()), ("pjad", ()), ("cds", ())]
     if csr.shape[0] == csr.shape[1]:
-        sizes |= {(name, None): estimate_bytes(csr, name) for name in ("hm", "cdm")}
-    for blocksize in _promising_blocks(found, csr.data.itemsize):
-        sizes["bsr", blocksize] = estimate_bytes(csr, "bsr", blocksize=blocksize)
-    csr_bytes = sizes["csr", None]
+        options += [("hm", ()), ("cdm", ())]
+    options += [("bsr", (("blocksize", block),)) for block in _promising_blocks(found, csr.data.itemsize)]
+    sizes = {(name, layout): estimate_bytes(csr, name, **dict(layout)) for name, layout in options}
+    csr_bytes = sizes["csr", ()]
+    if found.symmetry == "symmetric" and sizes["cds", ()] <= MAX_GROWTH * csr_bytes:
+        # half the memory, but the same arithmetic: only where the full diagonals are filled well enough too
+        sizes["cds", (("symmetric", True),)] = estimate_bytes(csr, "cds", symmetric=True)
     fitting = {key: size for key, size in sizes.items() if size <= MAX_GROWTH * csr_bytes}
     cost = {key: size * HANDICAP.get(key[0], 1.0) for key, size in fitting.items()}
     by_preference = sorted(cost, key=lambda key: (PREFERENCE.index(key[0]), cost[key]))
@@ -97,12 +100,10 @@ def recommend(A: Any) -> Recommendation:
     for key in by_preference[1:]:
         if cost[key] < MARGIN * cost[best]:
             best = key
-    name, block = best
-    layout = {} if block is None else {"blocksize": block}
     vectors = sum(csr.shape) * csr.data.itemsize
     return Recommendation(
-        format=name,
-        layout=layout,
+        format=best[0],
+        layout=dict(best[1]),
         bytes=sizes[best],
         traffic=sizes[best] + vectors,
         csr_bytes=csr_bytes,
@@ -124,14 +125,14 @@ def _promising_blocks(found: Features, item: int) -> list[tuple[int, int]]:
 
 
 def _label(key: Candidate) -> str:
-    name, block = key
-    return name if block is None else f"{name} {block[0]}x{block[1]}"
+    return " ".join([key[0], *(f"{name}={value}" for name, value in key[1])])
 
 
 def _reasons(best: Candidate, sizes: dict[Candidate, int], found: Features, vectors: int) -> tuple[str, ...]:
-    name, block = best
-    csr = sizes["csr", None]
+    name, layout = best[0], dict(best[1])
+    csr = sizes["csr", ()]
     saved = 1 - (sizes[best] + vectors) / max(csr + vectors, 1)
+    block = layout.get("blocksize")
     fill = found.block_fill[block] if block else 0.0
     why = {
         "cds": f"{found.n_diagonals} diagonals hold all entries and are filled to {found.diagonal_fill:.0%}",
@@ -142,6 +143,8 @@ def _reasons(best: Candidate, sizes: dict[Candidate, int], found: Features, vect
         "csr": "no diagonals or blocks are filled well enough to save memory",
     }[name]
     reasons = [why]
+    if "symmetric" in layout:
+        reasons.append("the matrix is symmetric: the diagonals above the main one are stored for both triangles")
     if name != "csr":
         reasons.append(f"a product moves {saved:.0%} fewer bytes than with CSR")
     too_big = [_label(key) for key, size in sizes.items() if size > MAX_GROWTH * csr]

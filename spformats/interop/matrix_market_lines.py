@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from spformats.interop.matrix_market import Header
 
-CHUNK = 1 << 22
+CHUNK = 1 << 18
 SPACE = b" \t\n\v\f"
 DIGITS = b"0123456789"
 INTEGER = re.compile(rb"[+-]?\d+")

@@ -33,6 +33,16 @@ def test_blocksize_comes_with_bsr():
     assert advice.format == "bsr" and advice.layout == {"blocksize": (5, 5)}
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_a_symmetric_matrix_is_stored_by_halves(dtype):
+    S = sf.gallery.poisson2d(12, format="csr", dtype=dtype) * dtype(1 - 2j if dtype is np.complex128 else 3)
+    A = sf.asarray(S, format="auto")
+    assert (A.format, A.symmetric, A.offsets.tolist()) == ("cds", True, [0, 1, 12])
+    np.testing.assert_array_equal(A.todense(), S.todense())
+    unsymmetric = sf.gallery.advection_diffusion2d(12, format="csr", dtype=dtype)
+    assert recommend(unsymmetric).layout == {}
+
+
 def test_short_diagonals_go_to_an_unpadded_layout():
     n = 400
     S = sp.diags_array([1.0, 2.0, 3.0], offsets=[0, 390, -395], shape=(n, n), dtype=float).tocsr()

@@ -135,6 +135,38 @@ def test_a_fault_far_into_a_large_file_is_found():
         read(BANNER + f"{n} 1 {n}\n" + "\n".join(rows) + "\n")
 
 
+@pytest.mark.parametrize("layout", ["coordinate", "array"])
+def test_damaged_files_raise_value_errors_only(layout):
+    """Whatever a flipped, lost or doubled byte does, the outcome is a matrix or a ValueError that names a line."""
+    rng = np.random.default_rng(7)
+    stream = io.BytesIO()
+    M = rng.integers(0, 3, (4, 3)) * 0.25
+    scipy.io.mmwrite(stream, sp.coo_array(M) if layout == "coordinate" else M)
+    content = stream.getvalue()
+    alphabet = b"0123456789 .-+eE%\n\r\tx\0\xff"
+    for _ in range(1500):
+        damaged = bytearray(content)
+        for _ in range(rng.integers(1, 3)):
+            place = int(rng.integers(0, max(len(damaged), 1)))
+            kind = rng.integers(0, 4)
+            if not damaged:
+                continue
+            if kind == 0:
+                damaged[place] = alphabet[rng.integers(0, len(alphabet))]
+            elif kind == 1:
+                del damaged[place]
+            elif kind == 2:
+                damaged.insert(place, alphabet[rng.integers(0, len(alphabet))])
+            else:
+                del damaged[place:]
+        try:
+            A = sf.mmread(io.BytesIO(bytes(damaged)))
+        except ValueError as error:
+            assert re.search(r"line \d+", str(error)), str(error)
+        else:
+            assert A.nnz <= 2 * M.size
+
+
 def test_symmetries():
     head = "%%MatrixMarket matrix coordinate {} {}\n"
     sym = read(head.format("real", "symmetric") + "2 2 2\n1 1 4\n2 1 1\n")
@@ -163,6 +195,8 @@ def test_dense_array_files():
     np.testing.assert_array_equal(skew.todense(), [[0, -1, -2], [1, 0, -3], [2, 3, 0]])
     sym = read(head.format("integer", "symmetric") + "2 2\n1\n2\n3\n")
     np.testing.assert_array_equal(sym.todense(), [[1, 2], [2, 3]])
+    hermitian = read(head.format("complex", "hermitian") + "2 2\n1 0\n2 3\n4 0\n")
+    np.testing.assert_array_equal(hermitian.todense(), [[1, 2 - 3j], [2 + 3j, 4]])
     wide = read(head.format("complex", "general") + "1 2\n1 2\n3 -4\n")
     np.testing.assert_array_equal(wide.todense(), [[1 + 2j, 3 - 4j]])
 
