@@ -321,6 +321,7 @@ def test_the_collection_reads(entry):
 def test_small_real_matrices():
     folder = Path(__file__).resolve().parents[1] / "data"
     files = sorted(folder.glob("*.mtx.gz"))
+    assert files
     for path in files:
         peer = sp.csr_array(scipy.io.mmread(path))
         assert abs(sf.mmread(path).to_scipy_sparse() - peer).max() == 0
