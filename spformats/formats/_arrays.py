@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 #: The value types every kernel knows, by NumPy's one-letter codes.
@@ -13,8 +14,11 @@ INT32_MAX = 2**31 - 1
 
 
 def xp_of(array: Any) -> Any:
-    """The module whose functions take this array: ``numpy``, ``cupy``, ``torch``, …"""
-    return np if isinstance(array, np.ndarray) else sys.modules[type(array).__module__.partition(".")[0]]
+    """The module whose functions take this array: ``numpy``, ``cupy``, or the standard's spelling of another library."""
+    if isinstance(array, np.ndarray):
+        return np
+    name = type(array).__module__.partition(".")[0]
+    return sys.modules[name] if name == "cupy" else array_api_compat.array_namespace(array)
 
 
 def index_dtype(*largest: int) -> type[np.signedinteger[Any]]:

@@ -61,8 +61,6 @@ class SparseArray(Operators, ArrayObject, Display, SciPyProtocol):
     parameters: ClassVar[tuple[str, ...]] = ()
     #: Components that are small NumPy arrays on the host whatever the device (offsets of diagonals).
     host_components: ClassVar[tuple[str, ...]] = ()
-    #: Components that stay NumPy arrays whatever library holds the values: tables short enough for the host to read.
-    on_host: ClassVar[tuple[str, ...]] = ()
     #: Layout options `asformat` may pass to `from_csr`, and their defaults.
     layout_options: ClassVar[tuple[str, ...]] = ()
 
@@ -283,7 +281,8 @@ class SparseArray(Operators, ArrayObject, Display, SciPyProtocol):
         if self._source is not None:
             base, taken = self._source
             return base.copy()._transpose_of(taken)  # type: ignore[return-value]
-        return self._map(_copy_array)
+        parts = {name: _copy_array(array) for name, array in self._parts().items()}
+        return type(self)._build(parts, self.shape, **self._parameters())
 
     __copy__ = copy
 

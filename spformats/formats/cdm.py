@@ -114,7 +114,7 @@ class CDM(DiagonalArray):
         order = np.argsort(self.offsets)
         offsets = self.offsets[order]
         base = self.rows[order] * self.shape[0]
-        return self.data.reshape(-1), base + offsets if self.transposed else base, offsets
+        return self._xp.reshape(self.data, (-1,)), base + offsets if self.transposed else base, offsets
 
     def _transpose_of(self, trans: str) -> Self:
         if trans == "C" and self._is_complex:

@@ -127,11 +127,12 @@ class CDS(DiagonalArray):
     def _table(self) -> tuple[Any, Any, Any]:
         n = self.shape[0]
         base = np.arange(self.offsets.shape[0], dtype=np.int64) * n
+        flat = self._xp.reshape(self.data, (-1,))
         if not self.symmetric:
-            return self.data.reshape(-1), base, self.offsets
+            return flat, base, self.offsets
         lower = self.offsets > 0
         mirrored = (base - self.offsets)[lower][::-1], -self.offsets[lower][::-1]
-        return self.data.reshape(-1), np.concatenate([mirrored[0], base]), np.concatenate([mirrored[1], self.offsets])
+        return flat, np.concatenate([mirrored[0], base]), np.concatenate([mirrored[1], self.offsets])
 
     def _transposed(self, conjugate: bool) -> Self:
         xp, (n, m) = self._xp, self.shape
