@@ -72,7 +72,8 @@ def make_product(conj_a: bool, conj_b: bool) -> Callable[..., None]:
                             a0, a1, a2, a3 = vconj(a0), vconj(a1), vconj(a2), vconj(a3)
                         if conj_b:
                             b0, b1, b2, b3 = vconj(b0), vconj(b1), vconj(b2), vconj(b3)
-                        s0, s1, s2, s3 = vmuladd(s0, a0, b0), vmuladd(s1, a1, b1), vmuladd(s2, a2, b2), vmuladd(s3, a3, b3)
+                        s0, s1 = vmuladd(s0, a0, b0), vmuladd(s1, a1, b1)
+                        s2, s3 = vmuladd(s2, a2, b2), vmuladd(s3, a3, b3)
                     s0, s1, s2, s3 = vscale(alpha, s0), vscale(alpha, s1), vscale(alpha, s2), vscale(alpha, s3)
                     w = at + i
                     if not fresh:
@@ -121,8 +122,21 @@ def product(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex,
     scalar = scalar_type(out.dtype)
     run = KERNELS[left.conj, right.conj]
     arrays = (
-        readable(left.flat), left.base, left.offsets, readable(right.flat), right.base, pairs.offsets, pairs.ptr, pairs.left,
-        pairs.right, inner, cols, flat, out.base, scalar(alpha), scalar(beta),
+        readable(left.flat),
+        left.base,
+        left.offsets,
+        readable(right.flat),
+        right.base,
+        pairs.offsets,
+        pairs.ptr,
+        pairs.left,
+        pairs.right,
+        inner,
+        cols,
+        flat,
+        out.base,
+        scalar(alpha),
+        scalar(beta),
     )
     arrays = tuple(readable(x) if isinstance(x, np.ndarray) else x for x in arrays)
     threads = pool.thread_count()
@@ -132,5 +146,6 @@ def product(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex,
         parts = min(RANGES * threads, -(-rows // STEP))
         cuts = np.linspace(0, -(-rows // STEP), parts + 1).astype(np.int64) * STEP
         cuts[-1] = rows
-        pool.run(lambda lo, hi: run(*arrays, lo, hi), list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)), threads)
+        ranges = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+        pool.run(lambda lo, hi: run(*arrays, lo, hi), ranges, threads)
     return flat

@@ -11,9 +11,9 @@ _HOME = {
     "to_banded": "banded",
     "bandwidth": "banded",
     "matmul_plan": "diagonal_product",
-    "triple_product": "triple_product",
-    "syrk": "syrk",
-    "syr2k": "syrk",
+    "triple_product": "galerkin",
+    "syrk": "symmetric_update",
+    "syr2k": "symmetric_update",
 }
 __all__ = sorted(_HOME)
 

@@ -33,8 +33,8 @@ def add(A: Any, B: Any, alpha: complex = 1, beta: complex = 1, out: Any = None) 
 
     Returns
     -------
-    ``out``, or a new matrix with the union of both sets of diagonals, in the format both have (else CDS); symmetric where
-    both are stored as symmetric.
+    ``out``, or a new matrix with the union of both sets of diagonals, in the format both have (else CDS); symmetric
+    where both are stored as symmetric.
 
     Raises
     ------
@@ -85,7 +85,9 @@ def multiply(A: Any, B: Any, out: Any = None) -> Any:
     left, right = _table(A, symmetric), _table(B, symmetric)
     offsets = np.intersect1d(left.offsets, right.offsets)
     dtype = _dtype(left.flat, right.flat)
-    return _made(A, B, offsets, dtype, lambda k, lo, hi: _slice(left, k, lo, hi) * _slice(right, k, lo, hi), symmetric, out)
+    return _made(
+        A, B, offsets, dtype, lambda k, lo, hi: _slice(left, k, lo, hi) * _slice(right, k, lo, hi), symmetric, out
+    )
 
 
 def scale(A: Any, alpha: complex, out: Any = None) -> Any:
@@ -119,10 +121,18 @@ def drop_empty_diagonals(A: Any) -> Any:
     table = _table(A, symmetric)
     xp = array_api_compat.array_namespace(table.flat)
     ranges = [diagonal_range(o, *A.shape) for o in table.offsets.tolist()]
-    keep = np.array([bool(xp.any(table.flat[b + lo : b + hi] != 0)) for b, (lo, hi) in zip(table.base.tolist(), ranges, strict=True)], bool)
+    keep = np.array(
+        [
+            bool(xp.any(table.flat[b + lo : b + hi] != 0))
+            for b, (lo, hi) in zip(table.base.tolist(), ranges, strict=True)
+        ],
+        bool,
+    )
     if keep.all():
         return A
-    return _made(A, A, table.offsets[keep], table.flat.dtype, lambda k, lo, hi: _slice(table, k, lo, hi), symmetric, None)
+    return _made(
+        A, A, table.offsets[keep], table.flat.dtype, lambda k, lo, hi: _slice(table, k, lo, hi), symmetric, None
+    )
 
 
 def _check(A: Any, B: Any) -> None:
@@ -161,7 +171,11 @@ def _slice(table: DiagonalTable, offset: int, lo: int, hi: int) -> Any:
 def _dtype(x: Any, y: Any, *scalars: complex) -> Any:
     xp = array_api_compat.array_namespace(x)
     dtype = xp.result_type(x.dtype, y.dtype)
-    return xp.result_type(dtype, xp.complex64) if any(isinstance(s, complex | np.complexfloating) for s in scalars) else dtype
+    return (
+        xp.result_type(dtype, xp.complex64)
+        if any(isinstance(s, complex | np.complexfloating) for s in scalars)
+        else dtype
+    )
 
 
 def _check_holds(out: Any, dtype: Any) -> None:
@@ -171,7 +185,13 @@ def _check_holds(out: Any, dtype: Any) -> None:
 
 
 def _made(
-    A: Any, B: Any, offsets: np.ndarray[Any, Any], dtype: Any, diagonal: Callable[[int, int, int], Any], symmetric: bool, out: Any
+    A: Any,
+    B: Any,
+    offsets: np.ndarray[Any, Any],
+    dtype: Any,
+    diagonal: Callable[[int, int, int], Any],
+    symmetric: bool,
+    out: Any,
 ) -> Any:
     """Fill a new matrix, or ``out``, diagonal by diagonal."""
     if out is None:
@@ -192,13 +212,19 @@ def _made(
     target = _table(out, _is_symmetric(out))
     missing = np.setdiff1d(offsets, target.offsets)
     if len(missing):
-        raise ValueError(f"out does not store diagonal {missing[0]} of the result ({len(missing)} diagonals are missing)")
+        raise ValueError(
+            f"out does not store diagonal {missing[0]} of the result ({len(missing)} diagonals are missing)"
+        )
     _fill(writable_flat(out), target.base, target.offsets, offsets, A.shape, diagonal)
     return out
 
 
 def _fill(
-    flat: Any, base: np.ndarray[Any, Any], stored: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any], shape: tuple[int, int],
+    flat: Any,
+    base: np.ndarray[Any, Any],
+    stored: np.ndarray[Any, Any],
+    wanted: np.ndarray[Any, Any],
+    shape: tuple[int, int],
     diagonal: Callable[[int, int, int], Any],
 ) -> None:
     present = np.isin(stored, wanted)

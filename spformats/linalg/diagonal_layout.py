@@ -63,8 +63,8 @@ class ResultLayout:
     def build(self, flat: Any, symmetric: bool = False) -> Any:
         """The matrix object around these values, which it takes over."""
         parts = {"data": flat.reshape(self._data_shape), "offsets": self._order, **self._extra}
-        parameters: dict[str, Any] = {"cds": {"symmetric": symmetric}, "hm": {}, "cdm": {"transposed": False}}[self.format]
-        return format_class(self.format)._build(parts, self.shape, **parameters)
+        extra: dict[str, Any] = {"cds": {"symmetric": symmetric}, "hm": {}, "cdm": {"transposed": False}}[self.format]
+        return format_class(self.format)._build(parts, self.shape, **extra)
 
     def check_size(self, itemsize: int, on_host: bool) -> None:
         """Raise MemoryError, with the bytes needed, where the result cannot fit this machine's memory at all."""
@@ -77,7 +77,8 @@ class ResultLayout:
         nbytes = self.size * itemsize
         return (
             f"the result needs {nbytes} bytes ({readable(nbytes)}): {len(self.offsets)} diagonals of a "
-            f"{self.shape[0]} x {self.shape[1]} matrix in format {self.format!r}, {self.size} values of {itemsize} bytes"
+            f"{self.shape[0]} x {self.shape[1]} matrix in format {self.format!r}, "
+            f"{self.size} values of {itemsize} bytes each"
         )
 
 

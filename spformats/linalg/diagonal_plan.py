@@ -31,7 +31,13 @@ class DiagonalPairs:
     """
 
     def __init__(
-        self, shape: tuple[int, int, int], a_offsets: Offsets, b_offsets: Offsets, offsets: Offsets, ptr: Offsets, left: Offsets,
+        self,
+        shape: tuple[int, int, int],
+        a_offsets: Offsets,
+        b_offsets: Offsets,
+        offsets: Offsets,
+        ptr: Offsets,
+        left: Offsets,
         right: Offsets,
     ):
         self.shape, self.a_offsets, self.b_offsets = shape, a_offsets, b_offsets
@@ -66,8 +72,8 @@ class DiagonalPairs:
         missing = np.setdiff1d(self.offsets, offsets)
         if len(missing):
             raise ValueError(
-                f"the output does not store diagonal {missing[0]}, where the product has entries ({len(missing)} diagonals "
-                "are missing); give it the plan's offsets or more"
+                f"the output does not store diagonal {missing[0]}, where the product has entries ({len(missing)} "
+                "diagonals are missing); give it the plan's offsets or more"
             )
 
         def make(self: DiagonalPairs) -> DiagonalPairs:

@@ -114,18 +114,23 @@ class MatmulPlan:
         return run_into(A, self.pairs, left, right, out, dtype, alpha, beta)
 
     @staticmethod
-    def _check_operand(name: str, A: Any, shape: tuple[int, ...], table: DiagonalTable, offsets: np.ndarray[Any, Any]) -> None:
+    def _check_operand(
+        name: str, A: Any, shape: tuple[int, ...], table: DiagonalTable, offsets: np.ndarray[Any, Any]
+    ) -> None:
         if A.shape != shape:
             raise ValueError(f"{name} has shape {A.shape}, the plan was made for {shape}")
         if table.offsets is not offsets and not np.array_equal(table.offsets, offsets):
             odd = np.setxor1d(table.offsets, offsets)
-            raise ValueError(f"{name} has other diagonals than the plan: offset {odd[0]} is in one and not the other; make a new plan")
+            raise ValueError(
+                f"{name} has other diagonals than the plan: only one of them has offset {odd[0]}; make a new plan"
+            )
 
     def __repr__(self) -> str:
         rows, inner, cols = self.pairs.shape
+        a, b = len(self.pairs.a_offsets), len(self.pairs.b_offsets)
         return (
-            f"<MatmulPlan ({rows}, {inner}) @ ({inner}, {cols}): {len(self.pairs.a_offsets)} x {len(self.pairs.b_offsets)} diagonals "
-            f"-> {len(self.offsets)}, {self.format}, {len(self.pairs.left)} pairs>"
+            f"<MatmulPlan ({rows}, {inner}) @ ({inner}, {cols}): {a} x {b} diagonals -> {len(self.offsets)}, "
+            f"{self.format}, {len(self.pairs.left)} pairs>"
         )
 
 
@@ -142,7 +147,13 @@ def itemsize_of(dtype: Any) -> int:
 
 
 def run(
-    A: Any, pairs: DiagonalPairs, left: DiagonalTable, right: DiagonalTable, layout: ResultLayout, dtype: Any, alpha: complex,
+    A: Any,
+    pairs: DiagonalPairs,
+    left: DiagonalTable,
+    right: DiagonalTable,
+    layout: ResultLayout,
+    dtype: Any,
+    alpha: complex,
     symmetric: bool = False,
 ) -> Any:
     """Allocate and compute a result in ``layout``."""
@@ -157,10 +168,17 @@ def run(
 
 
 def run_into(
-    A: Any, pairs: DiagonalPairs, left: DiagonalTable, right: DiagonalTable, out: Any, dtype: Any, alpha: complex, beta: complex,
+    A: Any,
+    pairs: DiagonalPairs,
+    left: DiagonalTable,
+    right: DiagonalTable,
+    out: Any,
+    dtype: Any,
+    alpha: complex,
+    beta: complex,
     triangle: str | None = None,
 ) -> Any:
-    """Update ``out`` in place: all its diagonals, or those of one triangle ("U": offsets of at least 0, "L": at most 0)."""
+    """Update ``out`` in place: all its diagonals, or one triangle's ("U": offsets of at least 0, "L": at most 0)."""
     check_diagonal("out", out)
     check_together(A, out)
     rows, _, cols = pairs.shape
@@ -171,11 +189,13 @@ def run_into(
         raise TypeError(f"out has dtype {out.dtype}, which cannot hold the result's {dtype}; use out.astype(...)")
     flat = writable_flat(out)
     for name, operand in (("A", left.flat), ("B", right.flat)):
-        if isinstance(flat, np.ndarray) and np.may_share_memory(flat, operand) or flat is operand:
+        if flat is operand or (isinstance(flat, np.ndarray) and np.may_share_memory(flat, operand)):
             raise ValueError(f"out shares memory with {name}; pass another matrix, or a copy of {name}")
     if getattr(out, "symmetric", False):
         if triangle != "U":
-            raise ValueError("out stores its upper triangle only (symmetric=True), but the product is not symmetric by construction")
+            raise ValueError(
+                "out stores its upper triangle only (symmetric=True), but the product need not be symmetric"
+            )
         base, offsets = np.arange(len(out.offsets), dtype=np.int64) * rows, out.offsets
     else:
         _, base, offsets = out._diagonals("N")
@@ -216,7 +236,7 @@ def matmul_plan(A: Any, B: Any, *, format: str | None = None) -> MatmulPlan:
     References
     ----------
     S. A. Haque, M. T. Parvez, S. Hossain, *GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal
-    Storage Schemes*, Algorithms 17(1), 2024, section 6: the thirteen cases of its HM product are the one rule used here.
+    Storage Schemes*, Algorithms 17(1), 2024, section 6: the thirteen cases of its HM product are one rule here.
 
     Examples
     --------
@@ -243,8 +263,8 @@ def multiply(A: Any, B: Any, *, drop_empty: bool = False) -> Any:
     ----------
     A, B : CDS, HM or CDM arrays, shapes (n, m) and (m, p)
     drop_empty : bool
-        Leave out diagonals of the result whose values all came out zero. By default the result has exactly the diagonals
-        that the structure implies.
+        Leave out diagonals of the result whose values all came out zero. By default the result has exactly the
+        diagonals that the structure implies.
 
     Returns
     -------
@@ -253,7 +273,7 @@ def multiply(A: Any, B: Any, *, drop_empty: bool = False) -> Any:
     Raises
     ------
     MemoryError
-        Where the result cannot be stored; the message gives the bytes it needs. Nothing is computed before that is known.
+        Where the result cannot be stored; the message gives the bytes it needs.
 
     Examples
     --------
@@ -268,7 +288,8 @@ def multiply(A: Any, B: Any, *, drop_empty: bool = False) -> Any:
     check_together(A, B)
     pairs = _pairs_of(A, B)
     left, right = table_of(A), table_of(B)
-    layout = pairs.derived(("layout", result_format(A, B)), lambda p: ResultLayout(result_format(A, B), (p.shape[0], p.shape[2]), p.offsets))
+    format = result_format(A, B)
+    layout = pairs.derived(("layout", format), lambda p: ResultLayout(format, (p.shape[0], p.shape[2]), p.offsets))
     C = run(A, pairs, left, right, layout, product_dtype(left, right, 1), 1)
     if drop_empty:
         from spformats.linalg.diagonal_elementwise import drop_empty_diagonals

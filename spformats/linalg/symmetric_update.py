@@ -17,8 +17,8 @@ __all__ = ["syr2k", "syrk"]
 def syrk(A: Any, alpha: complex = 1, beta: complex = 0, C: Any = None, trans: str = "N", *, lower: bool = False) -> Any:
     """Symmetric rank-k update ``C <- alpha * A @ A.T + beta * C``, or with ``A.T @ A`` for ``trans="T"``.
 
-    As in BLAS, only the diagonals of one triangle are computed, and of a given C only those are read and written. Complex
-    matrices are transposed, not conjugated.
+    As in BLAS, only the diagonals of one triangle are computed, and of a given C only those are read and written.
+    Complex matrices are transposed, not conjugated.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def syrk(A: Any, alpha: complex = 1, beta: complex = 0, C: Any = None, trans: st
     alpha, beta : scalars
         With ``beta=0`` the old values of C are not read.
     C : diagonal matrix, optional
-        Updated in place. It must store the triangle's diagonals of the product, and may store more: those in the triangle
-        are scaled by beta, those of the other triangle stay.
+        Updated in place. It must store the triangle's diagonals of the product, and may store more: those in the
+        triangle are scaled by beta, those of the other triangle stay.
     trans : {"N", "T"}
     lower : bool
         Update the lower triangle of C instead of the upper.
@@ -59,7 +59,9 @@ def syrk(A: Any, alpha: complex = 1, beta: complex = 0, C: Any = None, trans: st
     return _update([(A, A)], alpha, beta, C, trans, lower)
 
 
-def syr2k(A: Any, B: Any, alpha: complex = 1, beta: complex = 0, C: Any = None, trans: str = "N", *, lower: bool = False) -> Any:
+def syr2k(
+    A: Any, B: Any, alpha: complex = 1, beta: complex = 0, C: Any = None, trans: str = "N", *, lower: bool = False
+) -> Any:
     """Symmetric rank-2k update ``C <- alpha * (A @ B.T + B @ A.T) + beta * C``.
 
     With ``trans="T"`` it is ``alpha * (A.T @ B + B.T @ A) + beta * C``. Everything else is as in `syrk`.
@@ -95,8 +97,8 @@ def _update(terms: list[tuple[Any, Any]], alpha: complex, beta: complex, C: Any,
     """``C <- alpha * sum(X @ Y.T) + beta * C`` over the terms, one triangle."""
     if C is None and beta != 0:
         raise ValueError(f"beta={beta!r} needs C, the matrix it scales")
-    if getattr(C, "symmetric", False) and C._source is None:
-        lower = False  # it stores its upper triangle, which stands for both
+    if C is None or (C._source is None and getattr(C, "symmetric", False)):
+        lower = False  # the upper triangle is stored and stands for both
     first, second = ("N", "T") if trans == "N" else ("T", "N")
     steps = []
     for X, Y in terms:
@@ -108,8 +110,10 @@ def _update(terms: list[tuple[Any, Any]], alpha: complex, beta: complex, C: Any,
     if C is None:
         offsets = steps[0][0].offsets if len(steps) == 1 else np.union1d(steps[0][0].offsets, steps[1][0].offsets)
         pairs, left, right = steps.pop(0)
-        C = run(A, pairs.embed(offsets), left, right, ResultLayout("cds", (n, n), offsets), dtype, alpha, symmetric=True)
-        lower, beta = False, 1
+        C = run(
+            A, pairs.embed(offsets), left, right, ResultLayout("cds", (n, n), offsets), dtype, alpha, symmetric=True
+        )
+        beta = 1
     for pairs, left, right in steps:
         run_into(A, pairs, left, right, C, dtype, alpha, beta, triangle="L" if lower else "U")
         beta = 1
