@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 #: Cells of the spy picture along its longer side.
@@ -24,6 +23,8 @@ class Display:
     __str__ = __repr__
 
     def _repr_html_(self: Any) -> str:
+        import html
+
         from spformats.formats._guard import readable
 
         n, m = self.shape
