@@ -101,26 +101,26 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) product(
 // The paper's algorithm 1. A block owns T diagonals of C by T rows, a thread one entry. Tiles of A pass through shared
 // memory, T diagonals at a time; the diagonal of B that matches is found in a dense list (-1 where there is none).
 #ifdef TILE
-extern "C" __global__ void __launch_bounds__(T * T) tile(
+extern "C" __global__ void __launch_bounds__(SIDE * SIDE) tile(
     i64 rows, i64 inner, i64 cols, i64 count, i64 groups, i64 a_count, const TA* __restrict__ a,
     const i64* __restrict__ a_base, const i64* __restrict__ a_offsets, const TX* __restrict__ b,
     const i64* __restrict__ b_base, const int* __restrict__ b_dense, const i64* __restrict__ offsets, TY* __restrict__ c,
     const i64* __restrict__ c_base, TY alpha, TY beta, int mode) {
-    __shared__ TA values[T][T];
-    __shared__ i64 shifts[T];
-    const int x = threadIdx.x % T, y = threadIdx.x / T;
-    const i64 block = i64(blockIdx.x) / groups, d = (i64(blockIdx.x) - block * groups) * T + y, i = block * T + x;
+    __shared__ TA values[SIDE][SIDE];
+    __shared__ i64 shifts[SIDE];
+    const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
+    const i64 block = i64(blockIdx.x) / groups, d = (i64(blockIdx.x) - block * groups) * SIDE + y, i = block * SIDE + x;
     const i64 offset = d < count ? __ldg(offsets + d) : 0;
     const bool mine = d < count && i < rows && i + offset >= 0 && i + offset < cols;
     TY sum = ZERO(TY);
-    for (i64 k0 = 0; k0 < a_count; k0 += T) {
+    for (i64 k0 = 0; k0 < a_count; k0 += SIDE) {
         if (k0 + y < a_count) {
             const i64 shift = __ldg(a_offsets + k0 + y);
             if (x == 0) shifts[y] = shift;
             if (i < rows && i + shift >= 0 && i + shift < inner) values[y][x] = value_a(a + __ldg(a_base + k0 + y) + i);
         }
         __syncthreads();
-        const int n = int(least(a_count - k0, i64(T)));
+        const int n = int(least(a_count - k0, i64(SIDE)));
         if (mine)
             for (int k = 0; k < n; ++k) {
                 const i64 shift = shifts[k], j = i + shift, other = offset - shift;
@@ -146,7 +146,7 @@ template <class S> __device__ __forceinline__ void add_to(cplx<S>* p, cplx<S> v)
     atomicAdd(&p->im, v.im);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) scale(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) scale(
     i64 rows, i64 cols, i64 groups, const i64* __restrict__ offsets, TY* __restrict__ c, const i64* __restrict__ c_base,
     TY beta, int mode) {
     const i64 d = i64(blockIdx.x) / groups, i = (i64(blockIdx.x) - d * groups) * BLOCK + threadIdx.x;
@@ -158,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) scale(
     *target = t;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) atomic(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) atomic(
     i64 rows, i64 inner, i64 cols, i64 nonzeros, i64 a_count, i64 b_count, const i64* __restrict__ starts,
     const TA* __restrict__ a, const i64* __restrict__ a_base, const i64* __restrict__ a_offsets,
     const TX* __restrict__ b, const i64* __restrict__ b_base, const i64* __restrict__ b_offsets,

@@ -20,7 +20,7 @@ FORMATS = ("cds", "hm", "cdm")
 #: Rows a lane sums, and warps (neighbouring diagonals of the result) a block.
 RUN, WARPS = 4, 8
 #: Side of the paper's tiles.
-T = 16
+SIDE = 16
 BLOCK = 256
 _KEPT = 256
 
@@ -87,7 +87,8 @@ def _grid(blocks: int) -> tuple[int]:
     return (blocks,)
 
 
-def _launch_ours(job: _Launch, out: Any) -> Any:
+def launch_ours(job: _Launch, out: Any) -> Any:
+    """The default: a warp owns a piece of one diagonal of the result."""
     full_rows = (
         out.flat is None
         and out.padded
@@ -136,17 +137,18 @@ def _owns_rows(base: np.ndarray[Any, Any], rows: int) -> bool:
     return bool((np.diff(base) == rows).all()) and (not len(base) or int(base[0]) == 0)
 
 
-def _launch_tile(job: _Launch, out: Any) -> Any:
+def launch_tile(job: _Launch, out: Any) -> Any:
+    """Algorithm 1 of the paper, over tiles of A in shared memory."""
     flat = _output(out, job.home, zeros=out.padded)
     if flat.size == 0 or job.count == 0:
         return flat
     pairs, table = job.pairs, job.table
     dense = pairs.derived("dense list of B", lambda p: _dense(p.b_offsets, p.shape[1], p.shape[2]))
-    kernel = runtime.kernel("diagonal_product.cuh", "tile", job.macros(("TILE", 1), ("T", T)))
-    groups = -(-job.count // T)
+    kernel = runtime.kernel("diagonal_product.cuh", "tile", job.macros(("TILE", 1), ("SIDE", SIDE)))
+    groups = -(-job.count // SIDE)
     kernel(
-        _grid(groups * -(-int(job.rows) // T)),
-        (T * T,),
+        _grid(groups * -(-int(job.rows) // SIDE)),
+        (SIDE * SIDE,),
         (
             job.rows,
             job.inner,
@@ -171,7 +173,8 @@ def _launch_tile(job: _Launch, out: Any) -> Any:
     return flat
 
 
-def _launch_atomic(job: _Launch, out: Any) -> Any:
+def launch_atomic(job: _Launch, out: Any) -> Any:
+    """Algorithm 2 of the paper: a thread per nonzero of A, atomic additions into C."""
     flat = _output(out, job.home, zeros=True)
     if flat.size == 0 or job.count == 0:
         return flat
@@ -239,8 +242,10 @@ def _starts(pairs: Any) -> np.ndarray[Any, Any]:
     return np.concatenate([[0], np.cumsum(np.maximum(lengths, 0))]).astype(np.int64)
 
 
-def _register(name: str, launch: Any, priority: int) -> None:
-    @dispatch.register("diagmm", FORMATS, "cupy", name=name, priority=priority)
+def register(name: str, launch: Any, priority: int, namespace: str = "cupy") -> None:
+    """Register one of the launchers as a kernel of the operation."""
+
+    @dispatch.register("diagmm", FORMATS, namespace, name=name, priority=priority)
     def product(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex) -> Any:
         """``alpha * A @ B + beta * C`` over a table of pairs, see `spformats.linalg.diagonal_product`."""
         if runtime.is_current(left.flat):
@@ -249,6 +254,6 @@ def _register(name: str, launch: Any, priority: int) -> None:
             return launch(_Launch(pairs, left, right, out, alpha, beta), out)
 
 
-_register("cuda", _launch_ours, 10)
-_register("tile", _launch_tile, -1)
-_register("atomic", _launch_atomic, -1)
+register("cuda", launch_ours, 10)
+register("tile", launch_tile, -1)
+register("atomic", launch_atomic, -1)

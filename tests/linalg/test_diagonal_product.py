@@ -68,7 +68,7 @@ def test_rectangular(shape, kernel):
 
 def test_symmetric_operand():
     rng = np.random.default_rng(1)
-    A, a = diagonal_matrix(rng, 50, 50, [0, 2, 9])
+    _, a = diagonal_matrix(rng, 50, 50, [0, 2, 9])
     S = sf.asarray(a + a.T, format="cds", symmetric=True)
     B, b = diagonal_matrix(rng, 50, 50, [-3, 1])
     check(S @ B, (a + a.T) @ b, 5)

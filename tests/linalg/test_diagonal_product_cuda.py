@@ -1,0 +1,94 @@
+"""The CUDA kernels of the diagonal product, without a GPU: run by the emulator, compiled by NVRTC."""
+
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from diagonal_cases import diagonal_matrix, random_offsets, tolerance
+
+import spformats as sf
+from spformats import dispatch
+from spformats.linalg import matmul_plan, syrk
+from spformats_plugins.cuda import diagonal_product, runtime
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from plugins import cuda_emulator, nvrtc
+from plugins.cuda_emulated import emulated
+
+KERNELS = {
+    "cuda": diagonal_product.launch_ours,
+    "tile": diagonal_product.launch_tile,
+    "atomic": diagonal_product.launch_atomic,
+}
+needs_compiler = pytest.mark.skipif(cuda_emulator.COMPILER is None, reason="the emulator needs g++")
+
+
+@pytest.fixture(scope="module")
+def emulator():
+    for name, launch in KERNELS.items():
+        diagonal_product.register(f"emulated-{name}", launch, -5, namespace="numpy")
+    with emulated():
+        yield
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(("left", "right"), [("cds", "cds"), ("hm", "hm"), ("cdm", "cdm"), ("hm", "cdm")])
+def test_square(left, right, name, emulator):
+    rng = np.random.default_rng(1)
+    n = 150
+    A, a = diagonal_matrix(rng, n, n, random_offsets(rng, n, n, 9), format=left)
+    B, b = diagonal_matrix(rng, n, n, random_offsets(rng, n, n, 37), format=right)
+    with sf.config(kernel=f"emulated-{name}"):
+        for (X, x), (Y, y) in itertools.product(((A, a), (A.T, a.T)), ((B, b), (B.T, b.T))):
+            C = X @ Y
+            np.testing.assert_allclose(np.asarray(C.todense()), x @ y, rtol=0, atol=tolerance("d", 9))
+            if C.format == "cds":
+                sf.CDS(C.data, C.offsets, shape=C.shape)  # zero outside the matrix
+        plan = matmul_plan(A, B)
+        C = plan(A, B)
+        before = np.asarray(C.todense()).copy()
+        plan(A, B, out=C, alpha=2.0, beta=-3.0)
+        np.testing.assert_allclose(np.asarray(C.todense()), 2 * a @ b - 3 * before, rtol=0, atol=tolerance("d", 50))
+        np.testing.assert_allclose(np.asarray(syrk(A).todense()), a @ a.T, rtol=0, atol=tolerance("d", 9))
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(("left", "right"), [("f", "d"), ("D", "D"), ("F", "f")])
+def test_types_shapes_and_adjoints(left, right, name, emulator):
+    rng = np.random.default_rng(2)
+    for n, m, p in ((20, 33, 7), (1, 40, 1), (40, 1, 300), (3, 0, 2)):
+        A, a = diagonal_matrix(rng, n, m, random_offsets(rng, n, m, 8), left)
+        B, b = diagonal_matrix(rng, m, p, random_offsets(rng, m, p, 8), right)
+        with sf.config(kernel=f"emulated-{name}"):
+            for C, c in ((A @ B, a @ b), (B.H @ A.H, b.conj().T @ a.conj().T)):
+                assert C.dtype == c.dtype
+                np.testing.assert_allclose(np.asarray(C.todense()), c, rtol=0, atol=tolerance(C.dtype, 8))
+
+
+@pytest.mark.skipif(nvrtc.library() is None, reason="NVRTC is not installed")
+@pytest.mark.parametrize("types", ["fff", "fdd", "ddd", "DDD", "FdD"])
+@pytest.mark.parametrize(
+    ("function", "more"),
+    [
+        ("product", (("PRODUCT", 1), ("RUN", diagonal_product.RUN), ("WARPS", diagonal_product.WARPS))),
+        ("tile", (("TILE", 1), ("SIDE", diagonal_product.SIDE))),
+        ("atomic", (("ATOMIC", 1), ("BLOCK", 256))),
+        ("scale", (("ATOMIC", 1), ("BLOCK", 256))),
+    ],
+)
+def test_compiles_without_spilling(function, more, types):
+    names = (*zip(("TA", "TX", "TY"), (runtime.CTYPES[t] for t in types), strict=True),)
+    base = (("INDEX", "int"), ("CONJ", 0), ("STREAM", 0), ("CONJ_A", 1), ("CONJ_B", 0))
+    text = runtime.source("diagonal_product.cuh", (*names, *base, *more))
+    for arch in (75, 90):
+        report = nvrtc.compile_source(text, function, arch)
+        assert report.spilled <= 0
+
+
+def test_named_variants_are_registered_but_never_chosen():
+    found = {k.name: k.priority for k in dispatch.kernels("diagmm", "hm") if k.namespace == "cupy"}
+    assert found["cuda"] > 0 > max(found["tile"], found["atomic"])
