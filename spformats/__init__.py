@@ -14,6 +14,7 @@ import importlib
 from typing import Any
 
 from spformats import dispatch
+from spformats.array_api import NAMES
 from spformats.dispatch import config
 from spformats.formats import BSR, CDM, CDS, CSR, ELL, HM, JAD, PJAD, SparseArray, StorageError
 from spformats.interop.asarray import asarray
@@ -30,6 +31,7 @@ _LAZY = {
     "from_diagonals": "spformats.creation",
     "eye": "spformats.creation",
     "random": "spformats.creation",
+    **NAMES,
 }
 _MODULES = ("advisor", "gallery", "linalg", "testing")
 

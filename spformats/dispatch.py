@@ -246,11 +246,23 @@ def run(operation: str, A: Any, x: Any, y: Any = None, alpha: Any = 1, beta: Any
 
 
 def _prepared(operation: str, A: Any, array_type: type, dtype: Any, trans: str) -> Callable[..., Any]:
+    if _holds_integers(A.dtype) and not _holds_integers(dtype):
+        # kernels know floating-point values only; the converted array serves every later product
+        from spformats.linalg.integer_products import as_floating
+
+        floating = as_floating(A, dtype)
+        product = _prepared(operation, floating, array_type, dtype, trans)
+        return lambda A, x, y, alpha, beta: product(floating, x, y, alpha, beta)
     kernel = _select(operation, A, namespace_of(array_type), dtype, trans)
     function = kernel.function
     if kernel.prepare:
         return function(A, dtype, trans)
     return lambda A, x, y, alpha, beta: function(A, x, y, alpha, beta, trans)
+
+
+def _holds_integers(dtype: Any) -> bool:
+    name = str(dtype)
+    return "int" in name or "bool" in name
 
 
 def call(operation: str, A: Any, *operands: Any) -> Any:

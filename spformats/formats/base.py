@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from spformats.formats import _arrays
+from spformats.mixins.access import Access
 from spformats.mixins.array_object import ArrayObject
+from spformats.mixins.comparison import Comparison
 from spformats.mixins.display import Display
 from spformats.mixins.operators import Operators
 from spformats.mixins.scipy_protocol import SciPyProtocol, asked_by_scipy
@@ -41,7 +43,7 @@ class FormatName(str):
         return prefix + ("csr" if prefix == "to" and str.__ne__(self, "bsr") else str(self))
 
 
-class SparseArray(Operators, ArrayObject, Display, SciPyProtocol):
+class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProtocol):
     """A two-dimensional sparse array in one storage format; immutable.
 
     Subclasses name their arrays in ``components`` (``data`` first), their other attributes in ``parameters``, and give

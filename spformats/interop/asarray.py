@@ -13,19 +13,21 @@ from spformats.interop import dense, scipy_sparse
 def asarray(
     obj: Any, /, *, format: str | None = None, dtype: Any = None, device: Any = None, copy: bool | None = None,
     force: bool = False, prune: bool = False, **layout: Any,
-) -> SparseArray:
-    """Convert anything matrix-like to a sparse array.
+) -> Any:
+    """Convert anything matrix-like to a sparse array (the array API's ``asarray``, with a format).
 
     Parameters
     ----------
-    obj : SparseArray, scipy.sparse or cupyx matrix, dense 2-D array, nested list
+    obj : SparseArray, scipy.sparse or cupyx matrix, dense array, nested list
+        A dense array of one dimension or none, or a number, gives a dense array of the storage namespace (NumPy, CuPy).
         Duplicates are summed and unsorted indices sorted, in a copy: the caller's matrix is never changed.
     format : str, optional
         ``"csr"``, ``"ell"``, ``"jad"``, ``"pjad"``, ``"bsr"``, ``"cds"``, ``"hm"``, ``"cdm"``, a plugin's, or ``"auto"``
         for the one the advisor recommends. By default the input's own: CSR from CSR, BSR from BSR, CDS from DIA, else CSR.
     dtype : dtype, optional
-        float32, float64, complex64 or complex128. By default the input's; integers and bool become float32 or float64,
-        whichever NumPy promotes them with float32 to, float16 becomes float32.
+        By default the input's; integers and bool become float32 or float64, whichever NumPy promotes them with float32
+        to, float16 becomes float32. Integer and bool data types are kept where they are named here, and where a dense input
+        comes without a format, as the array API standard has it.
     device : str or device, optional
         ``"cpu"``, ``"cuda"``, ``"cuda:1"``; by default where the input is.
     copy : bool, optional
@@ -56,7 +58,12 @@ def asarray(
     >>> A
     <CDS 3×3 float64, nnz=3>
     """
-    A = _input(obj, dtype)
+    plain = format is None and not layout
+    if plain:
+        few = _fewer_dimensions(obj, dtype, device, copy)
+        if few is not None:
+            return few
+    A = _input(obj, dtype, plain)
     if prune:
         A = scipy_sparse.pruned(A)
     if dtype is not None and A.dtype != dtype:
@@ -80,12 +87,34 @@ def asarray(
     return A
 
 
-def _input(obj: Any, dtype: Any) -> SparseArray:
+def _fewer_dimensions(obj: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
+    """A dense array of the storage namespace of a number, a list or an array without two dimensions; else None."""
+    if isinstance(obj, SparseArray) or scipy_sparse.is_scipy(obj) or hasattr(obj, "matvec") or hasattr(obj, "tocoo"):
+        return None
+    if not hasattr(obj, "shape"):
+        if not isinstance(obj, list | tuple | int | float | complex) and not hasattr(obj, "__array__"):
+            return None
+        obj = np.asarray(obj)
+    if len(obj.shape) >= 2 or getattr(obj.dtype, "kind", "f") == "O":
+        return None
+    from spformats.array_api.data_types import native
+    from spformats.array_api.namespaces import storage
+    from spformats.interop.devices import namespace_on
+
+    xp = storage(obj) if device is None else namespace_on(device)
+    return xp.asarray(obj, dtype=native(dtype, xp), copy=copy)
+
+
+def _is_integer(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype | type | str) and np.dtype(dtype).kind in "biu"
+
+
+def _input(obj: Any, dtype: Any, plain: bool) -> SparseArray:
     """The input in the format nearest to its own."""
     if isinstance(obj, SparseArray):
         return obj
     if scipy_sparse.is_scipy(obj):
-        return scipy_sparse.from_scipy(obj)
+        return scipy_sparse.with_integers(obj, dtype) if _is_integer(dtype) else scipy_sparse.from_scipy(obj)
     if type(obj).__module__.startswith("cupyx.scipy.sparse"):
         from spformats.interop import cupyx
 
@@ -93,7 +122,7 @@ def _input(obj: Any, dtype: Any) -> SparseArray:
     for method in ("to_scipy_sparse", "tocoo", "tocsr"):
         if hasattr(obj, method):
             return scipy_sparse.from_scipy(getattr(obj, method)())
-    return dense.from_dense(obj)
+    return dense.from_dense(obj, dtype=dtype if _is_integer(dtype) else None, keep_dtype=plain)
 
 
 def _shares(A: SparseArray, obj: Any) -> bool:

@@ -9,8 +9,14 @@ import numpy as np
 from spformats.formats import CSR, SparseArray, _arrays
 
 
-def from_dense(obj: Any) -> SparseArray:
-    """CSR of the nonzeros of a dense 2-D array (NaN counts as one), in the array's own library."""
+def from_dense(
+    obj: Any, *, dtype: Any = None, keep_dtype: bool = False, signed_zeros: bool = False
+) -> SparseArray:
+    """CSR of the nonzeros of a dense 2-D array (NaN counts as one), in the array's own library.
+
+    The values get ``dtype``; without one they keep theirs if ``keep_dtype``, else integers and bool become floats.
+    With ``signed_zeros`` a -0.0 is stored too.
+    """
     if not hasattr(obj, "shape") or isinstance(obj, np.ndarray):
         if hasattr(obj, "matvec") and not isinstance(obj, np.ndarray):
             raise TypeError(f"a {type(obj).__name__} only multiplies: its entries cannot be read; pass the matrix it was made from")
@@ -23,8 +29,22 @@ def from_dense(obj: Any) -> SparseArray:
     if xp.__name__ not in ("numpy", "cupy"):
         from spformats.interop.devices import to_numpy
 
-        return from_dense(to_numpy(obj)).to_namespace(xp)
-    values = _arrays.as_values(obj)
-    rows, cols = xp.nonzero(values)
+        return from_dense(to_numpy(obj), dtype=dtype, keep_dtype=keep_dtype, signed_zeros=signed_zeros).to_namespace(xp)
+    if dtype is not None:
+        values = obj.astype(dtype)
+    elif keep_dtype and obj.dtype.kind in "biu":
+        values = obj.astype(obj.dtype.newbyteorder("="), copy=False)
+    else:
+        values = _arrays.as_values(obj)
+    rows, cols = xp.nonzero(_not_positive_zero(xp, values) if signed_zeros else values)
     counts = xp.bincount(rows, minlength=obj.shape[0])
     return CSR._made(values[rows, cols], cols, _arrays.pointers(counts), (int(obj.shape[0]), int(obj.shape[1])))
+
+
+def _not_positive_zero(xp: Any, values: Any) -> Any:
+    stored = values != 0
+    if values.dtype.kind == "f":
+        stored |= xp.signbit(values)
+    elif values.dtype.kind == "c":
+        stored |= xp.signbit(values.real) | xp.signbit(values.imag)
+    return stored

@@ -35,6 +35,31 @@ def to_namespace(A: SparseArray, xp: Any) -> SparseArray:
     return A._map(lambda array: xp.asarray(to_numpy(array).copy(order="K")))
 
 
+def available() -> tuple[str, ...]:
+    """Names of the devices arrays can live on: ``"cpu"``, and a GPU each where CuPy is installed and finds them."""
+    try:
+        import cupy
+
+        count = cupy.cuda.runtime.getDeviceCount()
+    except Exception:  # not installed, or installed without a driver, which CuPy reports by errors of its own
+        count = 0
+    return ("cpu", *(f"cuda:{i}" for i in range(count)))
+
+
+def namespace_on(device: Any) -> Any:
+    """The namespace that makes dense arrays on a device, spelled as the standard spells it; None is the CPU."""
+    import array_api_compat.numpy
+
+    name = "cpu" if device is None else str(device)
+    if name == "cpu":
+        return array_api_compat.numpy
+    if not name.lower().removeprefix("<").startswith("cuda"):
+        raise ValueError(f"unknown device {device!r}; known: {', '.join(available())}")
+    import array_api_compat.cupy
+
+    return array_api_compat.cupy
+
+
 def to_device(A: SparseArray, device: Any, stream: Any = None) -> SparseArray:
     """See `SparseArray.to_device`."""
     name = str(device)

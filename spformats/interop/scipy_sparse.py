@@ -33,6 +33,16 @@ def from_scipy(S: Any) -> SparseArray:
     return from_coordinates(coo.data, *coo.coords, S.shape)
 
 
+def with_integers(S: Any, dtype: Any) -> SparseArray:
+    """The array with integer or bool values, which never pass through floating point."""
+    csr = S.tocsr(copy=True).astype(dtype)
+    csr.sum_duplicates()
+    made = CSR._made(csr.data, csr.indices, csr.indptr, _arrays.check_shape(S.shape))
+    if S.format == "bsr":
+        return made.asformat("bsr", blocksize=S.blocksize)
+    return made.asformat("cds") if S.format == "dia" else made
+
+
 def from_coordinates(data: Any, rows: Any, cols: Any, shape: tuple[int, int]) -> CSR:
     """CSR of coordinate triplets in any order; duplicates are summed."""
     from scipy.sparse import coo_array

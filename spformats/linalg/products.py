@@ -8,10 +8,17 @@ import numpy as np
 
 from spformats import dispatch
 from spformats.formats import BSR, DiagonalArray, SparseArray, _arrays
+from spformats.linalg import integer_products
 
 
 def dense_product(A: SparseArray, x: Any, trans: str = "N") -> Any:
     """``op(A) @ x`` for a dense vector or matrix; the result has x's shape and array type."""
+    if integer_products.is_integer(A):
+        exact = hasattr(x, "dtype") and integer_products.is_integer(x)
+        x = check_operand(A, x, trans, convert=not exact)
+        if exact:
+            return integer_products.dense_product(A, x, trans)
+        A = integer_products.as_floating(A, x.dtype)
     x = check_operand(A, x, trans)
     rows = A.shape[0] if trans == "N" else A.shape[1]
     if x.ndim == 1:
@@ -30,8 +37,11 @@ def _column(A: SparseArray, x: Any, trans: str) -> Any:
     return xp.expand_dims(dispatch.run("spmv", A, x[:, 0], trans=trans), axis=1)
 
 
-def check_operand(A: SparseArray, x: Any, trans: str) -> Any:
-    """The operand ready for a kernel: right library and device, one of the value types, native byte order, right shape."""
+def check_operand(A: SparseArray, x: Any, trans: str, convert: bool = True) -> Any:
+    """The operand ready for a kernel: right library and device, one of the value types, native byte order, right shape.
+
+    ``convert=False`` leaves integers integers.
+    """
     namespace = dispatch.namespace_of(type(x))
     if namespace != A._namespace:
         x = _adopt(A, x, namespace)
@@ -42,7 +52,9 @@ def check_operand(A: SparseArray, x: Any, trans: str) -> Any:
     if isinstance(x, np.ndarray):
         if type(x) is not np.ndarray:
             x = np.asarray(x)
-        if x.dtype.char not in _arrays.VALUE_TYPES or not x.dtype.isnative:
+        if not x.dtype.isnative:
+            x = x.astype(x.dtype.newbyteorder("="))
+        if convert and x.dtype.char not in _arrays.VALUE_TYPES:
             x = x.astype(_arrays.value_dtype(x.dtype))
     inner = A.shape[1] if trans == "N" else A.shape[0]
     if x.ndim not in (1, 2) or x.shape[0] != inner:
@@ -75,6 +87,10 @@ def sparse_product(A: SparseArray, B: SparseArray) -> SparseArray:
         raise ValueError(f"A @ B: shapes {A.shape} and {B.shape} do not match, {A.shape[1]} != {B.shape[0]}")
     if A._namespace != B._namespace:
         raise TypeError(f"A holds {A._namespace} arrays and B {B._namespace} arrays; move one with to_device or to_namespace")
+    if integer_products.is_integer(A) or integer_products.is_integer(B):
+        if integer_products.is_integer(A) and integer_products.is_integer(B) and A._namespace == "numpy":
+            return integer_products.sparse_product(A, B)
+        A, B = (integer_products.as_floating(X, Y.dtype) if integer_products.is_integer(X) else X for X, Y in ((A, B), (B, A)))
     if isinstance(A, DiagonalArray) and isinstance(B, DiagonalArray):
         from spformats.linalg.diagonal_product import multiply
 

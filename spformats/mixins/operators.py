@@ -81,9 +81,10 @@ class Operators:
 
     def __pow__(self: Any, power: Any) -> Any:
         """Every stored value to a positive power; see `spformats.linalg.matrix_power` for ``A @ A @ …``."""
-        if not _is_scalar(power) or not power > 0:
-            raise ValueError(f"A ** p needs a positive scalar p, for 0 ** p to stay 0; got {power!r}")
-        return self._with_values(lambda v: v**power)
+        return _apply("pow", self, power)
+
+    def __rpow__(self: Any, base: Any) -> Any:
+        return _apply("pow", base, self)
 
     # ------------------------------------------------------------------ scaling
     def __mul__(self: Any, x: Any) -> Any:
@@ -91,9 +92,7 @@ class Operators:
             return self._scaled(x)
         if _is_operator(x):  # among operators * is composition
             return self @ x
-        from spformats.linalg import elementwise
-
-        return elementwise.multiply(self, _sparse(x) if _is_sparse(x) else x)
+        return _apply("multiply", self, x)
 
     __rmul__ = __mul__
 
@@ -102,9 +101,12 @@ class Operators:
         return self * x
 
     def __truediv__(self: Any, x: Any) -> Any:
-        if not _is_scalar(x):
-            raise TypeError("A / x divides by a scalar only: an array divisor would turn A's zeros into 0/x everywhere")
-        return self._with_values(lambda v: v / x)
+        if isinstance(x, numbers.Number | np.generic) and x != 0 and x == x:
+            return self._with_values(lambda v: v / x)
+        return _apply("divide", self, x)
+
+    def __rtruediv__(self: Any, x: Any) -> Any:
+        return _apply("divide", x, self)
 
     def __neg__(self: Any) -> Any:
         return self._with_values(lambda v: -v)
@@ -138,23 +140,21 @@ class Operators:
         return self._sum(x, -1, 1)
 
     def _sum(self: Any, x: Any, alpha: int, beta: int) -> Any:
-        """alpha·A + beta·x."""
-        from spformats.linalg import elementwise
-
-        if _is_sparse(x):
-            return elementwise.add(self, _sparse(x), alpha, beta)
+        """alpha·A + beta·x, the factors 1 or -1."""
         if _is_operator(x):
             A = self._as_operator()
             return (A if alpha == 1 else -A) + (x if beta == 1 else -x)
-        if _is_scalar(x):
-            if x == 0:
-                return self if alpha == 1 else -self
-            raise ValueError(
-                f"A + {x!r} would fill all {self.shape[0]} × {self.shape[1]} entries; use A.todense() + {x!r} if that is wanted"
-            )
-        if hasattr(x, "shape") and tuple(x.shape) == self.shape:
-            return alpha * self.todense() + beta * x
-        raise ValueError(f"cannot add an operand of shape {getattr(x, 'shape', None)} to a sparse array of shape {self.shape}")
+        if isinstance(x, int) and x == 0:  # where sum([A, B]) begins
+            return self if alpha == 1 else -self
+        if alpha == -1:
+            return _apply("subtract", x, self)
+        return _apply("add" if beta == 1 else "subtract", self, x)
+
+
+def _apply(name: str, x1: Any, x2: Any) -> Any:
+    from spformats.array_api.elementwise_binary import apply
+
+    return apply(name, x1, x2)
 
 
 def _is_operator(x: Any) -> bool:

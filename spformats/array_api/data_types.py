@@ -1,0 +1,84 @@
+"""Data types and their functions. The dtypes are NumPy's; arrays of other libraries are given their own by name."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from spformats.array_api.namespaces import Array, is_dense, is_sparse, storage
+
+bool = np.dtype("bool")
+int8, int16, int32, int64 = (np.dtype(f"int{b}") for b in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (np.dtype(f"uint{b}") for b in (8, 16, 32, 64))
+float32, float64 = np.dtype("float32"), np.dtype("float64")
+complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
+
+
+def native(dtype: Any, xp: Any) -> Any:
+    """The dtype as the library ``xp`` spells it: ours are NumPy's."""
+    if dtype is None or xp.__name__.rpartition(".")[2] in ("numpy", "cupy"):
+        return dtype
+    return getattr(xp, np.dtype(dtype).name) if isinstance(dtype, np.dtype | type) else dtype
+
+
+def _plain(x: Any) -> Any:
+    """A dtype for an array or dtype of any library, a Python scalar as it is."""
+    return x.dtype if is_sparse(x) else x
+
+
+def astype(x: Array, dtype: Any, /, *, copy: builtins.bool = True, device: Any = None) -> Array:
+    """The array with another data type; a sparse array keeps its format and its pattern."""
+    if not is_sparse(x):
+        xp = storage(x)
+        moved = xp.astype(xp.asarray(x) if isinstance(x, np.generic) else x, native(dtype, xp), copy=copy)
+        return moved if device is None else xp.asarray(moved, device=device)
+    cast = x.astype(native(dtype, storage(x)), copy=copy)
+    return cast if device is None else cast.to_device(device)
+
+
+def can_cast(from_: Any, to: Any, /) -> builtins.bool:
+    """Whether the standard's promotion rules take one data type to another."""
+    from_, xp = _plain(from_), _library(from_, to)
+    return builtins.bool(xp.can_cast(native(from_, xp) if not is_dense(from_) else from_, native(to, xp)))
+
+
+def finfo(type: Any, /) -> Any:
+    """Machine limits of a floating-point data type, or of an array's."""
+    xp = _library(type)
+    return xp.finfo(native(_plain(type), xp) if not is_dense(type) else type)
+
+
+def iinfo(type: Any, /) -> Any:
+    """Machine limits of an integer data type, or of an array's."""
+    xp = _library(type)
+    return xp.iinfo(native(_plain(type), xp) if not is_dense(type) else type)
+
+
+def isdtype(dtype: Any, kind: Any) -> builtins.bool:
+    """Whether a data type is of a kind: ``"real floating"``, ``"integral"``, another data type, or a tuple of these."""
+    return builtins.bool(_library(dtype).isdtype(dtype, kind))
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """The data type that arrays, data types and Python scalars promote to."""
+    xp = _library(*arrays_and_dtypes)
+    return xp.result_type(*(x if is_dense(x) else _native_or_scalar(_plain(x), xp) for x in arrays_and_dtypes))
+
+
+def _native_or_scalar(x: Any, xp: Any) -> Any:
+    return x if isinstance(x, int | float | complex) else native(x, xp)
+
+
+def _library(*things: Any) -> Any:
+    """The namespace arrays and data types belong to; a data type tells by its module."""
+    for x in things:
+        if is_sparse(x) or is_dense(x):
+            return storage(x)
+        module = type(x).__module__.partition(".")[0]
+        if module in ("torch", "array_api_strict"):
+            from spformats.array_api.namespaces import _compat
+
+            return _compat(module)
+    return storage()

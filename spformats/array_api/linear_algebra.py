@@ -1,0 +1,64 @@
+"""Products of the standard: ``matmul``, ``tensordot``, ``vecdot``, and the transpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spformats.array_api import elementwise_binary, statistical
+from spformats.array_api.elementwise_unary import over_stored
+from spformats.array_api.joining import axis_of
+from spformats.array_api.namespaces import Array, is_sparse, sparse, storage
+
+
+def matmul(x1: Array, x2: Array, /) -> Array:
+    """``x1 @ x2``: two sparse arrays give a sparse one, a dense operand gives a dense result."""
+    x1, x2 = sparse(x1), sparse(x2)
+    if not (is_sparse(x1) or is_sparse(x2)):
+        return storage(x1).matmul(x1, x2)
+    return x1 @ x2
+
+
+def matrix_transpose(x: Array, /) -> Array:
+    """The transpose; of a sparse array a view."""
+    return x.mT if is_sparse(x) else storage(x).matrix_transpose(x)
+
+
+def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
+    """Contract axes of two arrays; results of more than two dimensions are refused."""
+    x1, x2 = sparse(x1), sparse(x2)
+    if not (is_sparse(x1) or is_sparse(x2)):
+        return storage(x1).tensordot(x1, x2, axes=axes)
+    if isinstance(axes, int):
+        pairs = [(x1.ndim - axes + i, i) for i in range(axes)]
+    else:
+        pairs = [(axis_of(a, x1.ndim), axis_of(b, x2.ndim)) for a, b in zip(*axes, strict=True)]
+    for a, b in pairs:
+        if x1.shape[a] != x2.shape[b]:
+            raise ValueError(f"tensordot: axis {a} of shape {x1.shape} and axis {b} of shape {x2.shape} differ in length")
+    rank = x1.ndim + x2.ndim - 2 * len(pairs)
+    if rank > 2:
+        raise ValueError(f"tensordot over {len(pairs)} axes has {rank} dimensions, and a sparse array has at most two")
+    if len(pairs) == 2:
+        turned = x2 if sorted(pairs) == [(0, 0), (1, 1)] else x2.T
+        return statistical.sum(elementwise_binary.apply("multiply", x1, turned), dtype=_product_dtype(x1, x2))
+    ((a, b),) = pairs
+    left = x1.T if x1.ndim == 2 and a == 0 else x1
+    right = x2.T if x2.ndim == 2 and b == 1 else x2
+    return left @ right
+
+
+def _product_dtype(x1: Any, x2: Any) -> Any:
+    return storage(x1, x2).result_type(x1.dtype, x2.dtype)
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """``sum(conj(x1) * x2)`` along an axis, a dense vector."""
+    x1, x2 = sparse(x1), sparse(x2)
+    if not (is_sparse(x1) or is_sparse(x2)):
+        return storage(x1).vecdot(x1, x2, axis=axis)
+    xp = storage(*(x for x in (x1, x2) if is_sparse(x)))
+    left = x1
+    if xp.isdtype(x1.dtype, "complex floating"):
+        left = over_stored(x1, xp.conj) if is_sparse(x1) else xp.conj(x1)
+    product = elementwise_binary.apply("multiply", left, x2)
+    return statistical.sum(product, axis=axis, dtype=_product_dtype(x1, x2))

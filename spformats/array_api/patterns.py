@@ -1,0 +1,163 @@
+"""Put several sparse arrays over one pattern, the union or the intersection of theirs, in the structure they share.
+
+Arrays whose layouts are the same need nothing at all. Diagonal formats meet in the set of their diagonals, BSR arrays of
+one block size in the set of their blocks, everything else in CSR.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from spformats.array_api.elementwise_unary import laid_out_like
+from spformats.formats import BSR, CDS, CSR, DiagonalArray, SparseArray, _arrays
+from spformats.interop.devices import to_numpy
+
+#: Of `combine`: where the result is stored.
+UNION, INTERSECTION = "union", "intersection"
+
+
+def combine(function: Callable[..., Any], arrays: list[SparseArray], pattern: str = UNION) -> SparseArray:
+    """``function(values of A, values of B, …)`` over the union or the intersection of the patterns of A, B, ….
+
+    ``function`` must give 0 where every argument is 0; with the intersection, where any one is.
+
+    Returns
+    -------
+    SparseArray
+        In the format of the operands where they share it, else CSR.
+    """
+    first = arrays[0]
+    _check(arrays)
+    alike = _transposed_alike(arrays)
+    if alike is not None:
+        return combine(function, alike, pattern)._transpose_of("T")
+    if all(same_layout(first, other) for other in arrays[1:]):
+        return first._with_data(laid_out_like(function(*(A.data for A in arrays)), first.data))
+    if first._namespace not in ("numpy", "cupy"):  # the standard has no word for scattering: NumPy merges the patterns
+        xp = first._xp
+        moved = [A.to_namespace(np) for A in arrays]
+        return combine(lambda *data: to_numpy(function(*(xp.asarray(d.copy()) for d in data))), moved, pattern).to_namespace(xp)
+    if all(isinstance(A, DiagonalArray) for A in arrays):
+        result = _over_diagonals(function, arrays, pattern)
+    elif isinstance(first, BSR) and all(isinstance(A, BSR) and A.blocksize == first.blocksize for A in arrays):
+        return _over_keys(function, arrays, pattern)
+    else:
+        result = _over_keys(function, [A.to_csr() for A in arrays], pattern)
+    if all(type(A) is type(first) for A in arrays) and type(result) is not type(first):
+        return result.asformat(first.format, force=True, **_layout(first, arrays))
+    return result
+
+
+def _check(arrays: list[SparseArray]) -> None:
+    first = arrays[0]
+    for other in arrays[1:]:
+        if other.shape != first.shape:
+            raise ValueError(f"shapes {first.shape} and {other.shape} differ")
+        if other._namespace != first._namespace:
+            raise TypeError(
+                f"one operand holds {first._namespace} arrays and another {other._namespace} arrays; "
+                "move one with to_device or to_namespace"
+            )
+
+
+def _layout(first: SparseArray, arrays: list[SparseArray]) -> dict[str, Any]:
+    layout = first._layout()
+    if "symmetric" in layout:
+        layout["symmetric"] = all(A.symmetric for A in arrays)  # type: ignore[attr-defined]
+    return layout
+
+
+def _transposed_alike(arrays: list[SparseArray]) -> list[SparseArray] | None:
+    """The arrays that all of these are lazy transposes of, where that is so."""
+    sources = [A._source for A in arrays]
+    if all(source is not None and source[1] == "T" for source in sources):
+        return [source[0] for source in sources if source is not None]
+    return None
+
+
+def same_layout(A: SparseArray, B: SparseArray) -> bool:
+    """Whether two arrays store the same entries at the same places."""
+    if type(A) is not type(B) or A._parameters() != B._parameters():
+        return False
+    parts, others = A._parts(), B._parts()
+    return all(_equal(parts[name], others[name]) for name in A.components[1:]) and parts["data"].shape == others["data"].shape
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    return tuple(a.shape) == tuple(b.shape) and bool(_arrays.xp_of(a).all(a == b))
+
+
+# ---------------------------------------------------------------------- diagonals
+def _over_diagonals(function: Callable[..., Any], arrays: list[Any], pattern: str) -> CDS:
+    """Diagonal formats: one row of values for each diagonal of the union or intersection, as CDS."""
+    xp = arrays[0]._xp
+    symmetric = all(isinstance(A, CDS) and A.symmetric for A in arrays)
+    stored = [CDS.from_format(A, symmetric=symmetric, force=True) for A in arrays]
+    merge = np.union1d if pattern == UNION else np.intersect1d
+    offsets = functools.reduce(merge, [A.offsets for A in stored]).astype(np.int64)
+    values = []
+    for A in stored:
+        kept = np.isin(A.offsets, offsets)
+        if np.array_equal(A.offsets, offsets):
+            values.append(A.data)
+            continue
+        data = xp.zeros((offsets.shape[0], A.shape[0]), dtype=A.dtype)
+        data[np.searchsorted(offsets, A.offsets[kept])] = A.data[np.flatnonzero(kept)]
+        values.append(data)
+    result = CDS._build({"data": function(*values), "offsets": offsets}, arrays[0].shape, symmetric=symmetric)
+    return result
+
+
+# ---------------------------------------------------------------------- rows of entries or blocks
+def _over_keys(function: Callable[..., Any], arrays: list[Any], pattern: str) -> Any:
+    """CSR or BSR: every entry or block has a number that rises along the storage; merge the numbers."""
+    first = arrays[0]
+    xp = first._xp
+    width = _width(first)
+    numbers = [entry_numbers(A) for A in arrays]
+    everything = xp.concatenate(numbers)
+    order = xp.argsort(everything, kind="stable")  # sorted runs: a stable sort merges them
+    risen = everything[order]
+    new = xp.ones(risen.shape[0], dtype=bool)
+    new[1:] = risen[1:] != risen[:-1]
+    place = xp.empty(risen.shape[0], dtype=np.int64)
+    place[order] = xp.cumsum(new) - 1
+    keys = risen[new]
+    shared = None
+    if pattern == INTERSECTION:
+        shared = xp.flatnonzero(xp.bincount(place, minlength=keys.shape[0]) == len(arrays))
+    values, begin = [], 0
+    for A, number in zip(arrays, numbers, strict=True):
+        data = xp.zeros((keys.shape[0], *A.data.shape[1:]), dtype=A.dtype)
+        data[place[begin : begin + number.shape[0]]] = A.data
+        begin += number.shape[0]
+        values.append(data if shared is None else data[shared])
+    return from_numbers(first, keys if shared is None else keys[shared], width, function(*values))
+
+
+def _width(A: CSR | BSR) -> int:
+    columns = -(-A.shape[1] // A.blocksize[1]) if isinstance(A, BSR) else A.shape[1]
+    return max(columns, 1)
+
+
+def entry_numbers(A: CSR | BSR) -> Any:
+    """``row * columns + column`` of each stored entry (of each block, in blocks); they rise."""
+    return _arrays.rows_of(A.indptr) * _width(A) + A.indices
+
+
+def from_numbers(model: CSR | BSR, numbers: Any, width: int, data: Any) -> Any:
+    """An array like ``model`` (its shape, its block size) with entries or blocks at these rising numbers."""
+    xp = model._xp
+    counts = xp.bincount(numbers // width, minlength=model.indptr.shape[0] - 1)
+    parts = {
+        "data": data,
+        "indices": (numbers % width).astype(model.indices.dtype),
+        "indptr": _arrays.pointers(counts),
+    }
+    return type(model)._build(parts, model.shape, **model._parameters())

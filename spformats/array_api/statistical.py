@@ -1,0 +1,233 @@
+"""Reductions: dense arrays of the storage namespace, worked out from the stored entries."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+from spformats.array_api.data_types import native
+from spformats.array_api.densify import densified
+from spformats.array_api.joining import axis_of
+from spformats.array_api.namespaces import Array, is_sparse, storage, structural
+from spformats.array_api.segments import reduce_rows
+from spformats.formats import BSR, CDS, CSR, ELL, JAD, PJAD, SparseArray
+
+
+def reduced_axes(axis: Any) -> tuple[int, ...]:
+    """The axes a reduction goes over, in rising order."""
+    if axis is None:
+        return (0, 1)
+    axes = tuple(axis_of(a) for a in (axis if isinstance(axis, tuple) else (axis,)))
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"an axis is named twice in {axis}")
+    return tuple(sorted(axes))
+
+
+def shaped(A: SparseArray, result: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """The result with the reduced axes kept at length 1 where asked."""
+    if not keepdims:
+        return result
+    return storage(result).reshape(result, tuple(1 if a in axes else n for a, n in enumerate(A.shape)))
+
+
+def stored_values(A: Any) -> Any:
+    """An array that holds every nonzero of A exactly once, and zeros beside."""
+    whole = isinstance(A, CSR | ELL | JAD | PJAD | BSR) or (isinstance(A, CDS) and not A.symmetric)
+    return A.data if whole else A.to_csr().data
+
+
+def by_rows(A: Any, axes: tuple[int, ...]) -> CSR:
+    """CSR whose rows are what a reduction over one axis goes along."""
+    csr = A.to_csr()
+    return csr if axes == (1,) else csr._transposed(False)
+
+
+def _summed_dtype(A: Any, dtype: Any) -> Any:
+    xp = storage(A)
+    if dtype is not None:
+        return native(dtype, xp)
+    if xp.isdtype(A.dtype, ("real floating", "complex floating")):
+        return A.dtype
+    return xp.uint64 if xp.isdtype(A.dtype, "unsigned integer") else xp.int64
+
+
+def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
+    """Sum over axes; along one axis it is a product with a vector of ones, in A's own format."""
+    if not is_sparse(x):
+        xp = storage(x)
+        return xp.sum(x, axis=axis, dtype=native(dtype, xp), keepdims=keepdims)
+    xp, axes = storage(x), reduced_axes(axis)
+    wanted = _summed_dtype(x, dtype)
+    if axes == ():
+        return x if x.dtype == wanted else x.astype(wanted)
+    if axes == (0, 1):
+        return shaped(x, xp.sum(stored_values(x), dtype=wanted), axes, keepdims)
+    A = x if x.dtype == wanted else x.astype(wanted)
+    ones = xp.ones((A.shape[axes[0]],), dtype=wanted, device=_device(A))
+    return shaped(x, A @ ones if axes == (1,) else A.T @ ones, axes, keepdims)
+
+
+def _device(A: Any) -> Any:
+    return A.device if A._namespace != "numpy" else None
+
+
+def _extreme(x: Any, axis: Any, keepdims: bool, operation: str) -> Any:
+    axes = reduced_axes(axis)
+    if axes == ():
+        return x
+    length = math.prod(x.shape[a] for a in axes)
+    if not length:
+        raise ValueError(f"{operation} over {length} entries of an array of shape {x.shape}: there is none")
+    return shaped(x, _extreme_of(x, axes, operation), axes, keepdims)
+
+
+@structural
+def _extreme_of(x: Any, axes: tuple[int, ...], operation: str) -> Any:
+    xp = x._xp
+    pick = xp.maximum if operation == "max" else xp.minimum
+    if axes == (0, 1):
+        values = stored_values(x)
+        zero = xp.zeros((), dtype=x.dtype)
+        if not values.size:
+            return zero
+        best = getattr(xp, operation)(values)
+        return best if x.nnz == x.size and values.size == x.size else pick(best, zero)
+    csr = by_rows(x, axes)
+    # a row without entries gets 0, the value of its entries all the same
+    best = reduce_rows(csr, operation, csr.data, 0)
+    missing = csr.indptr[1:] - csr.indptr[:-1] < csr.shape[1]
+    return xp.where(missing, pick(best, xp.zeros((), dtype=x.dtype)), best)
+
+
+def max(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """Largest element over axes, the zeros that are not stored included; NaN where there is one."""
+    if not is_sparse(x):
+        return storage(x).max(x, axis=axis, keepdims=keepdims)
+    return _extreme(x, axis, keepdims, "max")
+
+
+def min(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """Smallest element over axes, the zeros that are not stored included; NaN where there is one."""
+    if not is_sparse(x):
+        return storage(x).min(x, axis=axis, keepdims=keepdims)
+    return _extreme(x, axis, keepdims, "min")
+
+
+def prod(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
+    """Product over axes: 0 where an entry is not stored, NaN where it meets an infinity or NaN."""
+    if not is_sparse(x):
+        xp = storage(x)
+        return xp.prod(x, axis=axis, dtype=native(dtype, xp), keepdims=keepdims)
+    axes = reduced_axes(axis)
+    wanted = _summed_dtype(x, dtype)
+    A = x if x.dtype == wanted else x.astype(wanted)
+    return A if axes == () else shaped(x, _product(A, axes), axes, keepdims)
+
+
+@structural
+def _product(A: Any, axes: tuple[int, ...]) -> Any:
+    xp = A._xp
+    csr = A.to_csr()
+    if axes == (0, 1):
+        csr = CSR._made(csr.data, csr.indices, xp.asarray([0, csr.nnz], dtype=np.int64), (1, A.size))
+        return _row_products(csr, A.size)[0]
+    csr = by_rows(A, axes)
+    return _row_products(csr, csr.shape[1])
+
+
+def _row_products(csr: CSR, length: int) -> Any:
+    xp = csr._xp
+    product = reduce_rows(csr, "prod", csr.data, 1)
+    missing = csr.indptr[1:] - csr.indptr[:-1] < length
+    if csr.dtype.kind not in "fc":
+        return xp.where(missing, xp.zeros((), dtype=csr.dtype), product)
+    unbounded = reduce_rows(csr, "max", (~xp.isfinite(csr.data)).astype(np.int8), 0) > 0
+    at_missing = xp.where(unbounded, xp.asarray(np.nan, dtype=csr.dtype), xp.zeros((), dtype=csr.dtype))
+    return xp.where(missing, at_missing, product)
+
+
+def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """Mean over axes, the zeros that are not stored included."""
+    if not is_sparse(x):
+        return storage(x).mean(x, axis=axis, keepdims=keepdims)
+    axes = reduced_axes(axis)
+    if not storage(x).isdtype(x.dtype, ("real floating", "complex floating")):
+        x = x.astype(storage(x).float64)
+    if axes == ():
+        return x
+    count = math.prod(x.shape[a] for a in axes)
+    total = sum(x, axis=axes, keepdims=keepdims)
+    return _divided(total, count)
+
+
+def _divided(total: Any, count: float) -> Any:
+    """``total / count``; NaN where there was nothing to count, as in NumPy but without its warning."""
+    if count == 0:
+        return total * math.nan
+    return total / count
+
+
+def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Variance over axes, the zeros that are not stored included; the divisor is the number of entries less ``correction``."""
+    if not is_sparse(x):
+        return storage(x).var(x, axis=axis, correction=correction, keepdims=keepdims)
+    axes = reduced_axes(axis)
+    if not storage(x).isdtype(x.dtype, ("real floating", "complex floating")):
+        x = x.astype(storage(x).float64)
+    if axes == ():
+        return x * 0
+    count = math.prod(x.shape[a] for a in axes)
+    divisor = builtins.max(count - correction, 0)
+    squares = _squared_deviations(x, axes, _divided(sum(x, axis=axes), count))
+    return shaped(x, _divided(squares, divisor) if divisor else squares * math.nan if not count else _infinite(squares), axes, keepdims)
+
+
+def _infinite(squares: Any) -> Any:
+    """What a division by zero degrees of freedom gives: inf, and NaN where there was no deviation."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return squares / (squares * 0)
+
+
+@structural
+def _squared_deviations(x: Any, axes: tuple[int, ...], average: Any) -> Any:
+    """Sum of |x - average|²: stored entries one by one, the others all at once."""
+    xp = x._xp
+    if axes == (0, 1):
+        values = x.to_csr().data
+        deviation = xp.abs(values - average)
+        missing = x.size - values.shape[0]
+        return xp.sum(deviation * deviation) + (missing * xp.abs(average) ** 2 if missing else 0)
+    csr = by_rows(x, axes)
+    from spformats.formats._arrays import rows_of
+
+    deviation = xp.abs(csr.data - average[rows_of(csr.indptr)])
+    missing = csr.shape[1] - (csr.indptr[1:] - csr.indptr[:-1])
+    rest = xp.where(missing > 0, missing * xp.abs(average) ** 2, 0).astype(deviation.dtype)
+    return reduce_rows(csr, "sum", deviation * deviation, 0) + rest
+
+
+def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Standard deviation over axes: the square root of `var`."""
+    if not is_sparse(x):
+        return storage(x).std(x, axis=axis, correction=correction, keepdims=keepdims)
+    variance = var(x, axis=axis, correction=correction, keepdims=keepdims)
+    if is_sparse(variance):
+        return variance
+    return storage(variance).sqrt(variance)
+
+
+def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """Running sums along an axis: dense, where `spformats.config` allows it."""
+    xp = storage(x)
+    dense = densified(x, "cumulative_sum", "every running sum after the first entry of a row is not 0")
+    return xp.cumulative_sum(dense, axis=axis, dtype=native(dtype, xp), include_initial=include_initial)
+
+
+def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """Running products along an axis: dense, where `spformats.config` allows it."""
+    xp = storage(x)
+    dense = densified(x, "cumulative_prod", "the running products before the first zero of a row are not 0")
+    return xp.cumulative_prod(dense, axis=axis, dtype=native(dtype, xp), include_initial=include_initial)
