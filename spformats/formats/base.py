@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -74,6 +75,8 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "to_csr" in cls.__dict__:
+            cls.to_csr = _by_source(cls.to_csr)  # type: ignore[method-assign]
         name = cls.__dict__.get("format")
         if name is not None:
             cls.format = FormatName(name)
@@ -123,9 +126,11 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
     def __getattr__(self, name: str) -> Any:
         # Reached only where normal lookup failed: the parts of a lazy transpose are made when somebody reads them
         cls = type(self)
-        if name in cls.components or name in cls.parameters:
-            source = self.__dict__.get("_source")
-            if source is not None:
+        source = self.__dict__.get("_source")
+        if source is not None:
+            if name in cls.parameters and name in (layout := source[0]._transposed_layout()):
+                return layout[name]
+            if name in cls.components or name in cls.parameters:
                 made = source[0]._transposed(conjugate=source[1] == "C")
                 for part in (*cls.components, *cls.parameters):
                     self.__dict__[part] = getattr(made, part)
@@ -141,15 +146,17 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
 
     def _transposed(self, conjugate: bool) -> Self:
         """The transpose (or adjoint) with parts of its own, in the same format and layout."""
-        transposed = type(self).from_csr(self.to_csr()._transposed(conjugate), force=True, **self._transposed_layout())
-        return transposed
+        return type(self).from_csr(self.to_csr()._transposed(conjugate), **self._transposed_layout())
 
     def _layout(self) -> dict[str, Any]:
         """The layout options that rebuild this layout through `from_csr`."""
+        return self._own_layout() if self._source is None else self._source[0]._transposed_layout()
+
+    def _own_layout(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.layout_options}
 
     def _transposed_layout(self) -> dict[str, Any]:
-        return self._layout()
+        return self._own_layout()
 
     def _transpose_of(self, trans: str) -> Self:
         """``A.T`` (trans "T") or ``A.H`` ("C"); a view that shares everything until its parts are read."""
@@ -292,6 +299,9 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._source is not None:
+            base, taken = self._source
+            return _rebuild_view, (base, taken)
         return _rebuild, (type(self), self._parts(), self.shape, self._parameters())
 
     def conj(self) -> Self:
@@ -310,6 +320,23 @@ def _copy_array(array: Any) -> Any:
 
 def _rebuild(cls: type[SparseArray], parts: dict[str, Any], shape: tuple[int, int], parameters: dict[str, Any]) -> SparseArray:
     return cls._build(parts, shape, **parameters)
+
+
+def _rebuild_view(base: SparseArray, taken: str) -> SparseArray:
+    return base._transpose_of(taken)
+
+
+def _by_source(to_csr: Callable[[Any], CSR]) -> Callable[[Any], CSR]:
+    """`to_csr` that takes a lazy transpose from its source: its own format may have no room for the transposed pattern."""
+
+    @functools.wraps(to_csr)
+    def converted(self: Any) -> CSR:
+        if self._source is not None:
+            base, taken = self._source
+            return base.to_csr()._transposed(conjugate=taken == "C")
+        return to_csr(self)
+
+    return converted
 
 
 def format_class(name: str) -> type[SparseArray]:

@@ -146,7 +146,7 @@ class BSR(SparseArray):
         }
         return BSR._build(parts, (m, n), blocksize=(C, R))
 
-    def _layout(self) -> dict[str, Any]:
+    def _own_layout(self) -> dict[str, Any]:
         return {"blocksize": self.blocksize, "pad": self.padded}
 
     def _transposed_layout(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ class Display:
     def __repr__(self: Any) -> str:
         n, m = self.shape
         lazy = "" if self._source is None else f", {'adjoint' if self._source[1] == 'C' else 'transpose'} view"
-        options = "".join(f", {k}={v}" for k, v in self._holder._parameters().items() if v not in (None, False))
+        options = "".join(f", {k}={v}" for k, v in self._parameters().items() if v not in (None, False))
         where = "" if self._namespace == "numpy" else f", device={self.device!s}"
         return f"<{type(self).__name__} {n}×{m} {self.dtype}, nnz={self.nnz}{options}{lazy}{where}>"
 
@@ -38,7 +38,7 @@ class Display:
             "Bytes": f"{self.nbytes:,} ({readable(self.nbytes)})",
             "Bytes / CSR": f"{self.nbytes / max(csr_bytes, 1):.2f}",
             "Device": str(self.device),
-            **{k: str(v) for k, v in self._holder._parameters().items()},
+            **{k: str(v) for k, v in self._parameters().items()},
         }
         body = "".join(
             f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>"

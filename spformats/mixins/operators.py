@@ -122,8 +122,9 @@ class Operators:
 
     def _with_values(self: Any, change: Any) -> Self:
         """The same layout with every stored value changed by a function that keeps zero."""
-        if self._source is not None:
-            self.data  # noqa: B018 (reading a part of a lazy transpose makes it)
+        if self._source is not None:  # change the values below the view
+            base, taken = self._source
+            return (base if taken == "T" else base._conjugated())._with_values(change)._transpose_of("T")
         return self._with_data(change(self.data))
 
     # ------------------------------------------------------------------ sums
