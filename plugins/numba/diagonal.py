@@ -22,7 +22,7 @@ def _is_constant(values: np.ndarray) -> bool:
 
 
 def table(A: Any, trans: str) -> tuple:
-    """Diagonals of op(A), those that are one number apart: (flat, base, offsets, constants, their offsets, rows, cols)."""
+    """Diagonals of op(A), constant ones apart: (flat, base, offsets, constants, their offsets, rows, cols)."""
     flat, base, offsets = A._diagonals(trans)
     flat, base, offsets = np.asarray(flat).reshape(-1), np.asarray(base, np.int64), np.asarray(offsets, np.int64)
     rows, cols = A.shape if trans == "N" else A.shape[::-1]
@@ -39,9 +39,13 @@ def table(A: Any, trans: str) -> tuple:
     return flat, base[~constant], offsets[~constant], values, offsets[constant], rows, cols
 
 
+def _table(A: Any, trans: str) -> tuple:
+    return A._plan(("numba diagonals", trans), lambda A: table(A, trans))
+
+
 @dispatch.register("spmv", FORMATS, "numpy", name="numba", priority=10, prepare=True)
 def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
-    flat, base, offsets, values, const_offsets, rows, cols = A._plan(("numba diagonals", trans), lambda A: table(A, trans))
+    flat, base, offsets, values, const_offsets, rows, cols = _table(A, trans)
     result = np.result_type(A.dtype, dtype)
     nbytes = rows * (len(base) * A.dtype.itemsize + result.itemsize) + cols * dtype.itemsize
     kernel = kernels.spmv_conj if trans == "C" and A.dtype.kind == "c" else kernels.spmv
@@ -50,7 +54,7 @@ def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
 
 @dispatch.register("spmm", FORMATS, "numpy", name="numba", priority=10, prepare=True)
 def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
-    flat, base, offsets, values, const_offsets, rows, cols = A._plan(("numba diagonals", trans), lambda A: table(A, trans))
+    flat, base, offsets, values, const_offsets, rows, cols = _table(A, trans)
     result = np.result_type(A.dtype, dtype)
     matrix_bytes = rows * len(base) * A.dtype.itemsize
     column_bytes = rows * result.itemsize + cols * dtype.itemsize

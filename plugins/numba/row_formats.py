@@ -52,7 +52,8 @@ def rows_of(A: Any) -> Rows:
 
 def _nbytes(A: Any, rows: Rows, dtype: np.dtype, result: np.dtype, k: int = 1) -> int:
     n, m = A.shape
-    return int(rows.weights[-1]) * (A.dtype.itemsize + A.indices.itemsize) + k * (n * result.itemsize + m * dtype.itemsize)
+    entries = int(rows.weights[-1]) * (A.dtype.itemsize + A.indices.itemsize)
+    return entries + k * (n * result.itemsize + m * dtype.itemsize)
 
 
 @dispatch.register("spmv", FORMATS, "numpy", name="numba", priority=10, prepare=True)

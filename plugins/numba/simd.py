@@ -297,7 +297,7 @@ def vsum(typingctx, v):
 
 @intrinsic
 def vupdate(typingctx, array, index, value, alpha, beta, fresh):
-    """``array.flat[index : index + width] = alpha*value + beta*(what was there)``; where ``fresh``, that is not read."""
+    """``array.flat[index : index + width] = alpha*value + beta*(old)``; the old elements are not read if ``fresh``."""
 
     def codegen(context, builder, signature, args):
         array_type, _, vector, alpha_type, beta_type, _ = signature.args

@@ -1,0 +1,102 @@
+"""Launchers of BSR."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spformats import dispatch
+
+from . import bsr_kernels, bsr_source
+from .launch import Run, matrix_run, split, vector_run
+from .scatter import Scatter, scatter_run
+
+
+def _written_out(R: int, C: int) -> bool:
+    return R * C <= bsr_source.LARGEST
+
+
+def spmv_kernel(R: int, C: int) -> Any:
+    """The kernel of y = A x for this block size, written out if it is small."""
+    return bsr_source.spmv(R, C) if _written_out(R, C) else bsr_kernels.spmv
+
+
+def arrays_of(A: Any) -> tuple:
+    """What every BSR kernel takes first: values and block columns flat, pointers, block size."""
+    return A.data.reshape(-1), A.indices, A.indptr, *A.blocksize
+
+
+def _bytes(A: Any, dtype: np.dtype, result: np.dtype) -> tuple[int, int]:
+    """Bytes of the matrix, and of x and y per column."""
+    return A.data.nbytes + A.indices.nbytes, A.shape[0] * result.itemsize + A.shape[1] * dtype.itemsize
+
+
+@dispatch.register("spmv", "bsr", "numpy", name="numba", priority=10, prepare=True)
+def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
+    result = np.result_type(A.dtype, dtype)
+    if trans != "N":
+        return _transposed(A, dtype, result, trans, matrix=False)
+    block_rows = len(A.indptr) - 1
+    R, C = A.blocksize
+    ranges = split(block_rows, sum(_bytes(A, dtype, result)), A.indptr)
+    run = vector_run(spmv_kernel(R, C), arrays_of(A), block_rows * R, result, ranges)
+    return over_the_edge(run, A.shape, (R, C))
+
+
+@dispatch.register("spmm", "bsr", "numpy", name="numba", priority=10, prepare=True)
+def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
+    result = np.result_type(A.dtype, dtype)
+    if trans != "N":
+        return _transposed(A, dtype, result, trans, matrix=True)
+    R, C = A.blocksize
+    indptr, block_rows = A.indptr, len(A.indptr) - 1
+    matrix_bytes, column_bytes = _bytes(A, dtype, result)
+    kernel = bsr_source.spmm(R % 4)
+    run = matrix_run(
+        lambda k: kernel,
+        arrays_of(A),
+        block_rows * R,
+        result,
+        lambda k: split(block_rows, matrix_bytes + k * column_bytes, indptr),
+    )
+    return over_the_edge(run, A.shape, (R, C))
+
+
+def _transposed(A: Any, dtype: np.dtype, result: np.dtype, trans: str, *, matrix: bool) -> Run:
+    R, C = A.blocksize
+    conj = trans == "C" and A.dtype.kind == "c"
+    if _written_out(R, C) and not matrix:
+        kernel = bsr_source.scatter(R, C, conj)
+    else:
+        kernel = bsr_kernels.scatter_conj if conj else bsr_kernels.scatter
+    arrays = arrays_of(A)
+    indices, indptr = arrays[1], arrays[2]
+    plan = Scatter(kernel, arrays, lambda lo, hi: bsr_kernels.window(indices, indptr, C, lo, hi), indptr, 1)
+    size = -(-A.shape[1] // C) * C
+    run = scatter_run(plan, size, dtype, result, sum(_bytes(A, dtype, result)), matrix=matrix)
+    return over_the_edge(run, A.shape[::-1], (C, R))
+
+
+def over_the_edge(run: Run, shape: tuple[int, int], blocksize: tuple[int, int]) -> Run:
+    """Wrap a ``run`` over whole blocks for a shape they do not divide: zeros behind x, the last rows of y cut off."""
+    (n, m), (R, C) = shape, blocksize
+    rows, cols = -(-n // R) * R, -(-m // C) * C
+    if (rows, cols) == (n, m):
+        return run
+
+    def padded(A: Any, x: Any, y: Any, alpha: Any, beta: Any) -> Any:
+        if cols != m:
+            whole = np.zeros((cols, *x.shape[1:]), x.dtype)
+            whole[:m] = x
+            x = whole
+        if y is None:
+            return run(A, x, None, alpha, 0)[:n]
+        work = np.zeros((rows, *y.shape[1:]), y.dtype)
+        if beta != 0:
+            work[:n] = y
+        run(A, x, work, alpha, beta)
+        y[...] = work[:n]
+        return y
+
+    return padded
