@@ -19,7 +19,14 @@ PAIRS = tuple((d, d) for d in DTYPES) + tuple((np.dtype(a), np.dtype(b)) for a, 
 
 
 def check_kernel(
-    op: str, format: str, namespace: str = "numpy", name: str | None = None, *, pairs: Any = PAIRS, **layout: Any
+    op: str,
+    format: str,
+    namespace: str = "numpy",
+    name: str | None = None,
+    *,
+    pairs: Any = PAIRS,
+    matrices: Any = None,
+    **layout: Any,
 ) -> int:
     """Check a registered kernel against dense products; raise AssertionError at the first difference.
 
@@ -40,6 +47,8 @@ def check_kernel(
         The kernel's name; without it, whichever kernel dispatch chooses is checked.
     pairs : iterable of (dtype, dtype)
         Value types of the matrix and of the other operand.
+    matrices : container of str, optional
+        Names of the edge matrices to use, all by default.
     **layout
         Layout options of the format (``blocksize=``, ``bsize=``, ``sigma=``, ``symmetric=``).
 
@@ -79,6 +88,8 @@ def check_kernel(
     with config(kernel=name) if name is not None else contextlib.nullcontext():
         for left, right in ((np.dtype(a), np.dtype(b)) for a, b in pairs):
             for case in edge_matrices(left, nonfinite=True):
+                if matrices is not None and case.name not in matrices:
+                    continue
                 case, A = built(cls, case, layout)
                 if A is None:
                     continue

@@ -17,8 +17,14 @@ Run = Callable[[Any, Any, Any, complex, complex, str], Any]
 #: Numbers of columns of the other operand; None is a vector.
 COLUMNS = {"spmv": (None,), "spmm": (0, 1, 4, 17)}
 
-#: ``(alpha, beta, how y starts)``; with beta 0 a NaN in y must not be seen.
-SCALINGS = ((2.0, 0, "nan"), (1, 1, "values"), (-0.5, 2.0, "values"), (0, -1, "values"), (1, 0, "nan"))
+#: ``(alpha, beta, how y starts)``; with beta 0 a NaN in y must not be seen. NumPy scalars must not widen the result.
+SCALINGS = (
+    (2.0, 0, "nan"),
+    (1, 1, "values"),
+    (np.float64(-0.5), 2.0, "values"),
+    (0, np.float64(-1), "values"),
+    (1, 0, "nan"),
+)
 
 
 class Subject(NamedTuple):
@@ -51,8 +57,11 @@ def check_products(subject: Subject, run: Run, op: str, dtype: Any, transposes: 
         triplets = Triplets.of(subject.dense, subject.slots, trans)
         for columns in COLUMNS[op]:
             shape = triplets.shape[1:] if columns is None else (triplets.shape[1], columns)
-            for x, label in _operands(rng, shape, dtype):
-                for how in ARRANGEMENTS if label == "finite" else ARRANGEMENTS[:1]:
+            full = columns in (None, 4)
+            operands = _operands(rng, shape, dtype)
+            for x, label in operands if full else operands[:2]:
+                turn = ARRANGEMENTS[made // 2 % len(ARRANGEMENTS)]
+                for how in ARRANGEMENTS if full and label == "finite" else (turn,):
                     made += _check_one(subject, run, triplets, x, f"{label} {how} x", how, made, trans, columns)
     after = _contents(subject.A)
     changed = [name for name in before if not same_bits(before[name], after[name])]
@@ -78,13 +87,13 @@ def _check_one(
     """One operand: once with a new result, once into a given y (the scalings and layouts of y take turns)."""
     dtype = np.result_type(subject.dense.dtype, x.dtype)
     place = "vector" if columns is None else f"{columns} columns"
-    alpha, beta, start = SCALINGS[turn % len(SCALINGS)]
+    alpha, beta, start = SCALINGS[turn // 2 % len(SCALINGS)]
     y0 = np.full((op.shape[0], *x.shape[1:]), np.nan, dtype=dtype)
     if start == "values":
         y0 = random_values(np.random.default_rng(turn), y0.shape, dtype)
-    y_how = ARRANGEMENTS[(turn // len(SCALINGS)) % 4]  # all but read-only
+    y_how = ARRANGEMENTS[turn // 2 // len(SCALINGS) % 4]  # all but read-only
     for y, a, b, tail in (
-        (None, 1, 0, "y=None"),
+        (None, alpha, 0, f"alpha={alpha} y=None"),
         (y0, alpha, beta, f"alpha={alpha} beta={beta} {y_how} y{' of NaN' if start == 'nan' else ''}"),
     ):
         where = f"{subject.name} [{subject.dense.dtype} times {x.dtype}, trans={trans}, {place}, {label}, {tail}]"
