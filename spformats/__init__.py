@@ -3,7 +3,7 @@
 >>> import numpy as np, spformats as sf
 >>> A = sf.gallery.poisson2d(32)      # or sf.asarray(any_scipy_matrix, format="cds")
 >>> A
-<CDS 1024×1024 float64, nnz=4994>
+<CDS 1024×1024 float64, nnz=5054>
 >>> (A @ np.ones(1024)).sum()
 np.float64(128.0)
 """

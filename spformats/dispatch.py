@@ -186,14 +186,14 @@ def kernels(operation: str | None = None, format: str | None = None) -> list[Ker
     Examples
     --------
     >>> from spformats import dispatch
-    >>> [k.name for k in dispatch.kernels("spmv", "cds") if k.namespace == "*"]
+    >>> [k.name for k in dispatch.kernels("spmv", "cds") if (k.format, k.namespace) == ("cds", "*")]
     ['reference']
     """
     load_plugins()
     return [
         k
         for (op, f), entries in sorted(_kernels.items())
-        if operation in (None, op) and format in (None, f, "*") or (f == "*" and operation in (None, op))
+        if operation in (None, op) and (format in (None, f) or f == "*")
         for k in entries
     ]
 
