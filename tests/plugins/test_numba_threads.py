@@ -1,0 +1,135 @@
+"""Threads: many callers at once, nested calls, after fork, errors, and kernels that cannot be cached."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import spformats as sf
+from spformats_plugins.numba import pool
+
+
+def problem(n=300_000):
+    matrix = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n)).tocsr()
+    return sf.asarray(matrix, format="csr"), np.arange(n, dtype=float), matrix
+
+
+def test_ranges_run_once_each():
+    seen = []
+    pool.run(lambda lo, hi: seen.append((lo, hi)), [(i, i + 1) for i in range(100)], 4)
+    assert sorted(seen) == [(i, i + 1) for i in range(100)]
+
+
+def test_an_error_in_a_range_reaches_the_caller():
+    def fail(lo, hi):
+        if lo == 3:
+            raise ValueError("range 3")
+
+    for _ in range(20):
+        with pytest.raises(ValueError, match="range 3"):
+            pool.run(fail, [(i, i + 1) for i in range(6)], 3)
+    seen = []
+    pool.run(lambda lo, hi: seen.append(lo), [(0, 1), (1, 2)], 3)
+    assert sorted(seen) == [0, 1]
+
+
+def test_a_nested_run_is_serial():
+    inside = []
+
+    def outer(lo, hi):
+        pool.run(lambda a, b: inside.append((threading.get_ident(), lo)), [(0, 1), (1, 2), (2, 3)], 3)
+
+    pool.run(outer, [(0, 1), (1, 2)], 2)
+    for lo in (0, 1):
+        assert len({ident for ident, where in inside if where == lo}) == 1
+    assert len(inside) == 6
+
+
+def test_many_python_threads_multiply_at_once():
+    A, x, matrix = problem()
+    want = matrix @ x
+    wrong = []
+
+    def multiply():
+        for _ in range(10):
+            with sf.config(threads=3):
+                if not np.array_equal(A @ x, want):
+                    wrong.append(1)
+
+    callers = [threading.Thread(target=multiply) for _ in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(60)
+    assert not any(caller.is_alive() for caller in callers)
+    assert not wrong
+
+
+def _in_child(queue):
+    A, x, matrix = problem()
+    with sf.config(threads=2):
+        queue.put(bool(np.array_equal(A @ x, matrix @ x)))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_products_after_fork():
+    A, x, _ = problem()
+    with sf.config(threads=2):
+        A @ x  # the parent's pool has threads now
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_in_child, args=(queue,))
+    child.start()
+    assert queue.get(timeout=60)
+    child.join(60)
+    assert child.exitcode == 0
+
+
+def test_thread_count_follows_config_then_environment(monkeypatch):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "5")
+    assert pool.thread_count() == 5
+    with sf.config(threads=3):
+        assert pool.thread_count() == 3
+    monkeypatch.delenv("NUMBA_NUM_THREADS")
+    if hasattr(os, "sched_getaffinity"):
+        assert pool.thread_count() == len(os.sched_getaffinity(0))
+
+
+SCRIPT = """
+import warnings, numpy as np, scipy.sparse as sp
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import spformats as sf
+    A = sf.asarray(sp.csr_array(np.eye(4)), format="csr")
+    assert (A @ np.ones(4)).tolist() == [1, 1, 1, 1]
+print([str(w.message) for w in caught])
+"""
+
+
+def run_script(script, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, **environment}, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_without_a_place_for_the_cache_kernels_still_run():
+    # Numba asks each locator; with none left it raises "cannot cache function", as on a read-only, home-less system.
+    hide = "import numba.core.caching as c; c.CompileResultCacheImpl._locator_classes = []\n"
+    out = run_script(hide + SCRIPT)
+    assert out.count("NUMBA_CACHE_DIR") == 1
+
+
+@pytest.mark.slow
+def test_two_processes_fill_one_cache(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    both = [subprocess.Popen([sys.executable, "-c", SCRIPT], env=environment) for _ in range(2)]
+    assert [process.wait(300) for process in both] == [0, 0]
+    assert run_script(SCRIPT, NUMBA_CACHE_DIR=str(tmp_path)).strip() == "[]"
