@@ -78,12 +78,10 @@ def asarray(
         A = A.asformat(cls.format, force=force, **layout)
     if device is not None:
         A = A.to_device(device)
-    if copy is not None:
-        shared = _shares(A, obj)
-        if copy and shared:
-            A = A.copy()
-        elif not copy and not shared:
-            raise ValueError("copy=False, but this conversion must copy; leave copy out, or pass copy=True")
+    if copy is True and _shares(A, obj):
+        A = A.copy()
+    elif copy is False and not _shares_values(A, obj):
+        raise ValueError("copy=False, but this conversion must copy; leave copy out, or pass copy=True")
     return A
 
 
@@ -125,13 +123,24 @@ def _input(obj: Any, dtype: Any, plain: bool) -> SparseArray:
     return dense.from_dense(obj, dtype=dtype if _is_integer(dtype) else None, keep_dtype=plain)
 
 
-def _shares(A: SparseArray, obj: Any) -> bool:
-    """Whether the result's memory is the input's."""
+def _arrays_of(obj: Any) -> list[Any]:
+    """The arrays an input is made of, its values first."""
     if isinstance(obj, SparseArray):
-        theirs = list(obj._holder._parts().values())
-    else:
-        theirs = [getattr(obj, name) for name in ("data", "indices", "indptr") if hasattr(obj, name)] if not isinstance(obj, np.ndarray) else []
-    ours = A._holder._parts().values()
-    return any(
-        a is b or (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)) for a in ours for b in theirs
-    )
+        return list(obj._holder._parts().values())
+    if isinstance(obj, np.ndarray):
+        return [obj]
+    return [getattr(obj, name) for name in ("data", "indices", "indptr", "offsets") if hasattr(obj, name)]
+
+
+def _shares(A: SparseArray, obj: Any) -> bool:
+    """Whether any of the result's memory is the input's."""
+    return any(_same_memory(a, b) for a in _arrays_of(A) for b in _arrays_of(obj))
+
+
+def _shares_values(A: SparseArray, obj: Any) -> bool:
+    """Whether the result's values are the input's."""
+    return any(_same_memory(A._holder.data, b) for b in _arrays_of(obj)[:1])
+
+
+def _same_memory(a: Any, b: Any) -> bool:
+    return a is b or (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b))

@@ -1,0 +1,280 @@
+"""Faults reported against other libraries: what matrices are made of (B14, B16, B17, B18, B19, B21)."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from layouts import LAYOUTS, build, example
+
+import spformats as sf
+
+FORMATS = ["csr", "ell", "jad", "pjad", "bsr", "cds", "hm", "cdm"]
+KINDS = ["csr", "csc", "coo", "bsr", "dia", "dok", "lil"]
+DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
+
+
+@pytest.fixture(params=FORMATS)
+def format(request):
+    return request.param
+
+
+def columns(A):
+    return A @ np.eye(A.shape[1], dtype=A.dtype)
+
+
+# ---------------------------------------------------------------------- B14: duplicates, order
+def with_duplicates(kind):
+    if kind == "coo":
+        return sp.coo_array((np.ones(7), (np.array([1, 0, 1, 3, 1, 2, 3]), np.array([1, 0, 1, 0, 2, 3, 0]))), shape=(4, 4))
+    if kind in ("csr", "csc"):
+        parts = (np.array([1.0, 2, 3, 4, 5, 6]), np.array([1, 1, 0, 3, 1, 3]), np.array([0, 3, 4, 4, 6]))
+        return getattr(sp, f"{kind}_array")(parts, shape=(4, 4))
+    data = np.arange(1.0, 17).reshape(4, 2, 2)
+    return sp.bsr_array((data, np.array([1, 0, 1, 1]), np.array([0, 3, 4])), shape=(4, 4))
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr", "csc", "bsr"])
+def test_B14_duplicates_add_up_and_order_is_irrelevant(kind, format):
+    S = with_duplicates(kind)
+    before = {name: np.array(value) for name, value in vars(S).items() if isinstance(value, np.ndarray)}
+    D = np.zeros((4, 4))
+    coo = S.tocoo()
+    np.add.at(D, (coo.row, coo.col), coo.data)
+    A = sf.asarray(S, format=format)
+    for got, expected in ((A, D), (A.T, D.T), (A * A, D * D), (A + A, 2 * D), (A @ A, D @ D), (abs(A), abs(D))):
+        np.testing.assert_array_equal(columns(got), expected)
+        np.testing.assert_array_equal(got.todense(), expected)
+    np.testing.assert_array_equal(A.diagonal(), np.diag(D))
+    assert A.trace() == np.trace(D) and A.sum() == D.sum()
+    for name, value in before.items():  # the caller's arrays are as they were
+        np.testing.assert_array_equal(getattr(S, name), value)
+
+
+# ---------------------------------------------------------------------- B16: read-only memory
+def frozen(S):
+    for value in vars(S).values():
+        for array in value if isinstance(value, tuple) else (value,):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+    return S
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("dok", "lil")])
+def test_B16_read_only_input(kind, format):
+    S = frozen(example(dtype=np.float64).asformat(kind))
+    x = np.arange(16.0)
+    x.flags.writeable = False
+    D = S.toarray()
+    A = sf.asarray(S, format=format)
+    for got, expected in (
+        (A @ x, D @ x), (A.T @ x, D.T @ x), (x @ A, x @ D), (A.astype(np.float32) @ x, D @ x), ((A * 2) @ x, 2 * D @ x),
+        (A @ np.broadcast_to(x[:, None], (16, 3)), D @ np.tile(x[:, None], 3)), ((A + A) @ x, 2 * D @ x), ((A @ A) @ x, D @ D @ x),
+    ):  # fmt: skip
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-3)
+
+
+def test_B16_unsorted_read_only_input(format):
+    S = frozen(with_duplicates("csr"))
+    A = sf.asarray(S, format=format)
+    np.testing.assert_array_equal(A.todense(), [[3, 3, 0, 0], [0, 0, 0, 4], [0, 0, 0, 0], [0, 5, 0, 6]])
+
+
+def test_B16_memory_maps(tmp_path, format):
+    S = example()
+    mapped = []
+    for name in ("data", "indices", "indptr"):
+        np.save(tmp_path / f"{name}.npy", getattr(S, name))
+        mapped.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
+    M = sp.csr_array(tuple(mapped), shape=S.shape)
+    np.save(tmp_path / "x.npy", np.arange(16.0))
+    x = np.load(tmp_path / "x.npy", mmap_mode="r")
+    A = sf.asarray(M, format=format)
+    assert type(A @ x) is np.ndarray
+    np.testing.assert_allclose(A @ x, S @ np.arange(16.0))
+    dense = sf.asarray(np.asarray(S.toarray()), format=format)
+    np.testing.assert_allclose(dense @ x, S @ np.arange(16.0))
+
+
+# ---------------------------------------------------------------------- B17: views and copies
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_B17_results_do_not_depend_on_the_source(kind, layout):
+    S = example().asformat(kind)
+    A = build(S, layout, copy=True) if kind in ("csr", "bsr") else build(S, layout)
+    D = S.toarray()
+    B = A * 2
+    if kind in ("dok", "lil"):
+        S[:, :] = 0
+    else:
+        S.data[...] = 0
+        for name in ("indices", "indptr", "offsets"):
+            if hasattr(S, name):
+                getattr(S, name)[...] = 0
+    np.testing.assert_array_equal(A.todense(), D)
+    np.testing.assert_array_equal(B.todense(), 2 * D)
+
+
+def test_B17_what_copy_means():
+    S = example()
+    shared = sf.asarray(S)
+    assert np.shares_memory(shared.data, S.data) and np.shares_memory(shared.indices, S.indices)
+    assert np.shares_memory(sf.asarray(S, copy=False).data, S.data)
+    apart = sf.asarray(S, copy=True)
+    assert not any(np.shares_memory(getattr(apart, name), getattr(S, name)) for name in ("data", "indices", "indptr"))
+    assert S.data.flags.writeable and S.indices.flags.writeable  # ours are read-only, the caller's stay as they were
+    with pytest.raises(ValueError, match="copy=False"):
+        sf.asarray(S, format="ell", copy=False)
+    with pytest.raises(ValueError, match="copy=False"):
+        sf.asarray(S.astype(np.int64), copy=False)
+    with pytest.raises(ValueError, match="copy=False"):
+        sf.asarray(S.toarray(), copy=False)
+    assert sf.asarray(shared) is shared and sf.asarray(shared, copy=True) is not shared
+
+
+def test_B17_arrays_of_ours(format):
+    A = sf.asarray(example(), format=format)
+    copied = A.copy()
+    for name in A.components:
+        assert not np.shares_memory(getattr(A, name), getattr(copied, name))
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(A, name)[...] = 0
+    assert np.shares_memory(A.T.T.data, A.data)
+    apart = sf.asarray(A, copy=True)
+    assert not np.shares_memory(apart.data, A.data)
+
+
+def test_B17_dense_input_is_copied(format):
+    M = example().toarray()
+    A = sf.asarray(M, format=format)
+    expected = M.copy()
+    M[...] = 7
+    np.testing.assert_array_equal(A.todense(), expected)
+
+
+# ---------------------------------------------------------------------- B18: byte order, half and extended precision
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
+def test_B18_foreign_byte_order(format, dtype, kind):
+    S = example(dtype=dtype)
+    x = np.arange(16).astype(dtype)
+    foreign = S.asformat(kind)
+    foreign.data = foreign.data.astype(foreign.data.dtype.newbyteorder("S"))
+    for name in ("indices", "indptr", "offsets"):
+        if hasattr(foreign, name):
+            setattr(foreign, name, getattr(foreign, name).astype(getattr(foreign, name).dtype.newbyteorder("S")))
+    for M in (foreign, S.toarray().astype(np.dtype(dtype).newbyteorder("S"))):
+        A = sf.asarray(M, format=format)
+        assert A.dtype.isnative and A.dtype == dtype
+        np.testing.assert_array_equal(A.todense(), S.toarray())
+        for v in (x, x.astype(x.dtype.newbyteorder("S")), np.stack([x, x], 1).astype(x.dtype.newbyteorder("S"))):
+            y = A @ v
+            assert y.dtype.isnative and y.dtype == dtype
+            np.testing.assert_allclose(y, S.toarray() @ v.astype(dtype), rtol=1e-4, atol=1e-4)
+
+
+def test_B18_half_precision_is_widened(format):
+    M = example().toarray().astype(np.float16)
+    A = sf.asarray(M, format=format)
+    assert A.dtype == np.float32
+    np.testing.assert_array_equal(A.todense(), M.astype(np.float32))
+    y = A @ np.ones(16, np.float16)
+    assert y.dtype == np.float32
+    np.testing.assert_allclose(y, M.astype(np.float64).sum(axis=1), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.longdouble, np.clongdouble, object, "U3", "M8[s]"])
+def test_B18_other_types_are_refused(dtype, format):
+    if np.dtype(dtype) == np.float64:
+        pytest.skip("long double is double here")
+    M = np.eye(4).astype(dtype) if dtype not in ("M8[s]",) else np.zeros((4, 4), dtype)
+    with pytest.raises(TypeError, match="dtype"):
+        sf.asarray(M, format=format)
+    with pytest.raises((TypeError, ValueError)):
+        sf.asarray(np.eye(4), format=format) @ M
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize("kind", ["dense", "csr", "coo", "dia", "lil"])
+def test_B18_integers_and_bool_convert_by_numpys_rules(dtype, kind, format):
+    M = (np.arange(16).reshape(4, 4) % 3).astype(dtype)
+    A = sf.asarray(M if kind == "dense" else sp.csr_array(M).asformat(kind), format=format)
+    assert A.dtype == np.result_type(dtype, np.float32)
+    np.testing.assert_array_equal(A.todense(), M)
+
+
+# ---------------------------------------------------------------------- B19: promotion
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_B19_results_have_numpys_dtype(format, dtype):
+    S = example(dtype=dtype)
+    A = sf.asarray(S, format=format)
+    one = np.ones(1, dtype)
+    for other in (*DTYPES, np.int8, np.int32, np.int64, bool, np.float16):
+        x = np.ones(16, other)
+        expected = np.result_type(dtype, other)
+        assert (A @ x).dtype == (A.T @ x).dtype == (A.H @ x).dtype == (x @ A).dtype == expected, other
+        assert (A @ np.ones((16, 2), other)).dtype == (np.ones((2, 16), other) @ A).dtype == expected, other
+    for scalar in (2, 2.0, 2j, True, np.float32(2), np.float64(2), np.complex64(2), np.complex128(2)):
+        expected = (one * scalar).dtype
+        assert (A * scalar).dtype == (scalar * A).dtype == expected, repr(scalar)
+        assert (A / 2.0).dtype == dtype
+    for other in DTYPES:
+        B = sf.asarray(example(dtype=other, seed=3), format=format)
+        expected = np.result_type(dtype, other)
+        assert (A + B).dtype == (A - B).dtype == (A * B).dtype == (A @ B).dtype == expected
+    assert A.sum().dtype == A.sum(axis=0).dtype == A.diagonal().dtype == A.trace().dtype == A.todense().dtype == dtype
+    assert A.T.dtype == A.H.dtype == A.conj().dtype == abs(A * 1).astype(dtype).dtype == dtype
+    assert A.to_scipy_sparse().dtype == A.tocsr().dtype == dtype
+
+
+def test_B19_single_precision_is_never_widened(format):
+    n = 16
+    S = sp.csr_array(sp.diags_array([-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1]).astype(np.float32))
+    A = sf.asarray(S, format=format)
+    x = np.ones(n, np.float32)
+    assert sf.linalg.cg(A, x)[0].dtype == np.float32
+    y = np.ones(n, np.float32)
+    assert sf.spmv(A, x, y, alpha=2.5, beta=0.5).dtype == np.float32
+    with pytest.raises(TypeError, match="float64"):
+        sf.spmv(A, x.astype(np.float64), y)
+    with pytest.raises(TypeError, match="complex"):
+        sf.spmv(A, x, y, alpha=1j)
+
+
+# ---------------------------------------------------------------------- B21: large indices
+BIG = 2**31 + 7
+
+
+@pytest.mark.parametrize("format", ["csr", "ell", "jad", "pjad", "bsr", "cds"])
+def test_B21_columns_beyond_32_bits(format):
+    S = sp.coo_array((np.array([1.0, 2.0]), (np.array([1, 0]), np.array([BIG - 1, 3]))), shape=(2, BIG))
+    A = sf.asarray(S, format=format)
+    assert A.shape == (2, BIG)
+    back = A.asformat("csr")
+    assert back.indices.dtype == np.int64 and back.indices.tolist() == [3, BIG - 1] and back.nnz == 2
+    if hasattr(A, "indices"):
+        assert A.indices.dtype == np.int64 and (A.indices >= 0).all()
+    assert A.tocsr().indices.tolist() == [3, BIG - 1]
+    assert A.tocoo().coords[1].tolist() == [3, BIG - 1]
+
+
+def test_B21_squares_beyond_32_bits_are_refused_not_wrapped():
+    S = sp.coo_array((np.array([1.0]), (np.array([0]), np.array([BIG - 1]))), shape=(1, BIG))
+    for format in ("hm", "cdm"):
+        with pytest.raises(ValueError, match="square"):
+            sf.asarray(S, format=format)
+
+
+def test_B21_pointers_are_64_bit_whatever_the_indices(format):
+    A = sf.asarray(example(), format=format)
+    for name in ("indptr", "jd_ptr", "block_ptr", "offsets", "starts", "rows"):
+        if name in A.components:
+            assert getattr(A, name).dtype == np.int64
+    for name in ("indices", "rlen", "perm", "brlen"):
+        if name in A.components:
+            assert getattr(A, name).dtype == np.int32
+
+
+@pytest.mark.parametrize("index", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
+def test_B21_any_index_type_is_taken(index):
+    A = sf.CSR(np.array([1.0, 2.0]), np.array([1, 0], index), np.array([0, 1, 2], index), shape=(2, 2))
+    assert A.indices.dtype == np.int32 and A.indptr.dtype == np.int64
+    assert (A @ np.array([1.0, 10.0])).tolist() == [10.0, 2.0]
