@@ -1,9 +1,9 @@
 """CUDA kernels for every format, over CuPy arrays.
 
-Importing this package registers the kernels and needs no CuPy: NVRTC compiles them, through CuPy, when a product of CuPy
-arrays first runs.
+Importing this package registers the kernels and needs no CuPy: NVRTC compiles them, through CuPy, when a product of
+CuPy arrays first runs.
 """
 
-from spformats_plugins.cuda import blocks, diagonals, jagged, rows
+from spformats_plugins.cuda import blocks, diagonal_product, diagonals, jagged, paper003, rows
 
-__all__ = ["blocks", "diagonals", "jagged", "rows"]
+__all__ = ["blocks", "diagonal_product", "diagonals", "jagged", "paper003", "rows"]

@@ -59,7 +59,7 @@ template <int N> __device__ __forceinline__ void take(
             }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmv(
     i64 block_rows, i64 rows, i64 cols, const i64* __restrict__ indptr, const INDEX* __restrict__ indices,
     const TA* __restrict__ data, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode) {
     const int lane = threadIdx.x % GROUP, group = threadIdx.x / (GROUP * WARPS), part = threadIdx.x / GROUP % WARPS;
@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
 
 // any block size, read as run-time numbers: a warp per row of a block row
 #ifdef ANY_SIZE
-extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmv(
     i64 block_rows, i64 rows, i64 cols, const i64* __restrict__ indptr, const INDEX* __restrict__ indices,
     const TA* __restrict__ data, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode, int r_size,
     int c_size) {
@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
 
 // x is (cols, k) and y is (rows, k), both WIDTH-contiguous: a thread owns STRIP rows of one block row and COLS columns
 #ifdef LANES
-extern "C" __global__ void __launch_bounds__(BLOCK) spmm(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmm(
     i64 block_rows, i64 rows, i64 cols, const i64* __restrict__ indptr, const INDEX* __restrict__ indices,
     const TA* __restrict__ data, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode, i64 k_cols,
     int run_time_r, int run_time_c) {

@@ -9,9 +9,10 @@ import numpy as np
 
 from spformats import dispatch
 from spformats_plugins.cuda import runtime
-from spformats_plugins.cuda.geometry import LARGEST_BLOCK, Geometry, geometry
+from spformats_plugins.cuda.geometry import LARGEST_BLOCK, Geometry
 from spformats_plugins.cuda.product import Product, columns_layout
 from spformats_plugins.cuda.transpose import block_transpose
+from spformats_plugins.cuda.tuner import chosen
 
 BLOCK = 256
 
@@ -46,15 +47,18 @@ def prepare_spmv(A: Any, dtype: Any, trans: str) -> Product:
     blocks = Blocks(A, trans)
     if blocks.height * blocks.width > LARGEST_BLOCK:
         return any_size(blocks, dtype)
-    shape = geometry((blocks.height, blocks.width), blocks.data.dtype, blocks.per_row, blocks.block_rows)
-    return with_geometry(blocks, dtype, shape)
+    return with_geometry(blocks, dtype, chosen(blocks)[0])
 
 
 def with_geometry(blocks: Blocks, dtype: Any, shape: Geometry) -> Product:
     """The product with these launch parameters."""
     aligned = not runtime.address(blocks.data) & 15
     macros = (
-        *blocks.macros(dtype), ("HEIGHT", blocks.height), ("WIDTH", blocks.width), ("ALIGNED", int(aligned)), *shape.macros(),
+        *blocks.macros(dtype),
+        ("HEIGHT", blocks.height),
+        ("WIDTH", blocks.width),
+        ("ALIGNED", int(aligned)),
+        *shape.macros(),
     )
     launch_kernel = runtime.kernel("blocks.cuh", "spmv", macros)
     per_block = shape.BLOCK // (shape.GROUP * shape.WARPS)

@@ -1,6 +1,6 @@
 // Adds up the pieces of long rows: row target[q] of y is the sum of partial[ptr[q] … ptr[q+1]-1], for each of k columns.
 // A warp per (row, column); the order of the additions is fixed, so the result is the same in every run.
-extern "C" __global__ void __launch_bounds__(BLOCK) combine(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) combine(
     i64 count, i64 k_cols, const i64* __restrict__ target, const i64* __restrict__ ptr, const TY* __restrict__ partial,
     TY* __restrict__ y, TY alpha, TY beta, int mode) {
     const i64 item = (i64(blockIdx.x) * BLOCK + threadIdx.x) / 32;

@@ -63,7 +63,7 @@ template <int K> __device__ __forceinline__ void diagonals_from(TY (&s)[RUN], co
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmv(
     i64 rows, i64 cols, i64 low, i64 high, const TA* __restrict__ flat, TABLE_ARGS const TX* __restrict__ x,
     TY* __restrict__ y, TY alpha, TY beta, int mode) {
     const i64 tile = i64(blockIdx.x) * (BLOCK * RUN);
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
 
 #ifdef LANES
 // x is (cols, k) and y is (rows, k), both C-contiguous: a thread owns COLS neighbouring columns of one row
-extern "C" __global__ void __launch_bounds__(BLOCK) spmm(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmm(
     i64 rows, i64 cols, i64 low, i64 high, const TA* __restrict__ flat, TABLE_ARGS const TX* __restrict__ x,
     TY* __restrict__ y, TY alpha, TY beta, int mode, i64 k_cols) {
     constexpr int ROWS = BLOCK / LANES;

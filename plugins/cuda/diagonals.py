@@ -15,8 +15,8 @@ FORMATS = ("cds", "hm", "cdm")
 BLOCK = 256
 #: Up to so many diagonals the loop over them is unrolled and the table travels as a kernel parameter.
 UNROLLED = 32
-#: From so many stored values on, the table is written into the source: a compilation (about half a second, then cached on
-#: disk) for a few percent in every product.
+#: From so many stored values on, the table is written into the source: a compilation (about half a second, then cached
+#: on disk) for a few percent in every product.
 SPECIALISED = 1 << 22
 
 
@@ -28,6 +28,7 @@ class Table:
         self.rows, self.cols = A.shape if trans == "N" else A.shape[::-1]
         self.base, self.offsets = base.astype(np.int64), offsets.astype(np.int64)
         nd = offsets.shape[0]
+        self.args: tuple[Any, ...]
         self.low = max(0, -int(offsets.min())) if nd else 0
         self.high = min(self.rows, self.cols - int(offsets.max())) if nd else self.rows
         self.once = runtime.passes_once(self.flat)

@@ -27,8 +27,16 @@ class Geometry(NamedTuple):
 
 
 def geometry(
-    blocksize: tuple[int, int], dtype: Any, blocks_per_row: float, rows: int = 1 << 20, *,
-    lanes: int | None = None, unroll: int | None = None, warps: int | None = None, block: int = 128,
+    blocksize: tuple[int, int],
+    dtype: Any,
+    blocks_per_row: float,
+    rows: int = 1 << 20,
+    *,
+    lanes: int | None = None,
+    slots: int | None = None,
+    unroll: int | None = None,
+    warps: int | None = None,
+    block: int = 128,
 ) -> Geometry:
     """Launch parameters for one block size.
 
@@ -41,9 +49,9 @@ def geometry(
         Blocks in an average block row.
     rows : int
         Block rows; where they are few and long, several warps share one.
-    lanes, unroll, warps, block
-        Fix one of the numbers instead of choosing it: lanes per block row (8, 16, 32), blocks in flight per lane, warps per
-        block row, threads per thread block.
+    lanes, slots, unroll, warps, block
+        Fix one of the numbers instead of choosing it: lanes per block row (8, 16, 32), units per lane and block, blocks
+        in flight per lane, warps per block row, threads per thread block.
 
     Returns
     -------
@@ -55,7 +63,7 @@ def geometry(
     if lanes is None:
         # a lane should meet a few blocks: short block rows take part of a warp
         lanes = next((g for g in (8, 16) if units <= g and blocks_per_row * units <= 6 * g), 32)
-    slots = best_slots(units, lanes)
+    slots = best_slots(units, lanes) if slots is None else slots
     per_team = -(-units // slots)
     teams = lanes // per_team
     if warps is None:
@@ -85,3 +93,20 @@ def best_slots(units: int, lanes: int) -> int:
             best, share = slots, used
     assert best is not None
     return best
+
+
+def candidates(blocksize: tuple[int, int], dtype: Any, blocks_per_row: float, rows: int) -> list[Geometry]:
+    """Launch parameters worth timing for one matrix; the default comes first."""
+    units = blocksize[0] * blocksize[1] // values_per_load(blocksize[1], dtype)
+    default = geometry(blocksize, dtype, blocks_per_row, rows)
+    out = {default: None}
+    for lanes in (8, 16, 32):
+        for slots in range(-(-units // lanes), min(units, 8) + 1):
+            used = (lanes // -(-units // slots)) * units / (lanes * slots)
+            if used < 0.7:
+                continue
+            for unroll in (1, 2, 4):
+                for warps in (1, 2, 4) if lanes == 32 and blocks_per_row >= 64 else (1,):
+                    fixed = {"lanes": lanes, "slots": slots, "unroll": unroll, "warps": warps}
+                    out[geometry(blocksize, dtype, blocks_per_row, rows, **fixed)] = None
+    return list(out)

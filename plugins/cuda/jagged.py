@@ -44,12 +44,14 @@ def spmv(slices: Slices, dtype: Any, conjugate: bool, unroll: int = UNROLL, bloc
     """The product of a matrix in slices with a vector of this dtype."""
     once = runtime.passes_once(slices.data)
     macros = (
-        *runtime.types(slices.data.dtype, dtype, np.int32, conjugate, once), ("UNROLL", unroll), ("BLOCK", block),
+        *runtime.types(slices.data.dtype, dtype, np.int32, conjugate, once),
+        ("UNROLL", unroll),
+        ("BLOCK", block),
     )
     result = np.result_type(slices.data.dtype, dtype)
     main = runtime.kernel("lanes.cuh", "spmv", macros)
-    grid = (max(1, -(-slices.count * 32 // block)),)
-    head = (np.int64(slices.count), slices.slice, slices.rowmap, slices.base, slices.index, slices.data)
+    grid = (max(1, -(-slices.number * 32 // block)),)
+    head = (np.int64(slices.number), slices.slice, slices.rowmap, slices.base, slices.columns, slices.data)
     if not slices.pieces:
         none = np.int64(0)
 

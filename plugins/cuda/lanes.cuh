@@ -38,7 +38,7 @@ template <class D> __device__ __forceinline__ TY slice_sum(
     else return s[0];
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmv(
     i64 slices, const int4* __restrict__ slice, const int* __restrict__ rowmap, const int* __restrict__ base,
     const unsigned char* __restrict__ index, const TA* __restrict__ data, const TX* __restrict__ x, TY* __restrict__ y,
     TY* __restrict__ partial, TY alpha, TY beta, int mode) {

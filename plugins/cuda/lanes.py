@@ -1,11 +1,11 @@
 """PJAD's own layout for the GPU: a block size per slice, columns in one or two bytes, long rows cut up.
 
-A slice is 32 lanes wide. A row takes k = 1, 2, … 32 neighbouring lanes, so that its steps, ``ceil(length / k)``, are few;
-rows of equal k share slices of 32/k rows. Inside windows of `window` rows, rows are put in order of k and steps, so
-that a slice holds rows of one length and little padding, and still neighbours in the matrix. A step is 32 neighbouring
-values, one per lane: reads are contiguous, and lanes add up by shuffles. Columns are kept as differences to the smallest
-of their step, in 1, 2 or 4 bytes, whatever the slice needs. Rows longer than `longest` become several rows whose sums
-are added afterwards, in a fixed order.
+A slice is 32 lanes wide. A row takes k = 1, 2, … 32 neighbouring lanes, so that its steps, ``ceil(length / k)``, are
+few; rows of equal k share slices of 32/k rows. Inside windows of `window` rows, rows are put in order of k, and of
+steps where that saves padding: a slice holds rows of one length that are still neighbours in the matrix. A step is 32
+neighbouring values, one per lane: reads are contiguous, and lanes add up by shuffles. Columns are kept as differences
+to the smallest of their step, in 1, 2 or 4 bytes, whatever the slice needs. Rows longer than `longest` become several
+rows whose sums are added afterwards, in a fixed order.
 
 The layout is a plan of the matrix, in memory of its own.
 """
@@ -20,6 +20,8 @@ from spformats.formats import _arrays
 from spformats_plugins.cuda.transpose import Rows
 
 LANES = 32
+#: Padding, as a factor, that a window may keep to leave its rows in their own order.
+SLACK = 1.03
 
 
 class Slices(NamedTuple):
@@ -28,9 +30,9 @@ class Slices(NamedTuple):
     slice: Any
     rowmap: Any
     base: Any
-    index: Any
+    columns: Any
     data: Any
-    count: int
+    number: int
     shape: tuple[int, int]
     target: Any
     ptr: Any
@@ -38,7 +40,7 @@ class Slices(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        return sum(int(part.nbytes) for part in (self.slice, self.rowmap, self.base, self.index, self.data))
+        return sum(int(part.nbytes) for part in (self.slice, self.rowmap, self.base, self.columns, self.data))
 
 
 def choose(nnz: int, rows: int) -> tuple[int, int, int]:
@@ -63,7 +65,7 @@ def pack(rows: Rows, window: int | None = None, steps: int | None = None, longes
     xp = _arrays.xp_of(rows.data)
     n = rows.shape[0]
     chosen = choose(int(rows.indices.shape[0]), n)
-    window, steps, longest = (c if given is None else given for given, c in zip((window, steps, longest), chosen, strict=True))
+    window, steps, longest = (c if g is None else g for g, c in zip((window, steps, longest), chosen, strict=True))
     part = cut_rows(xp, rows.indptr, longest)
     lanes = xp.ones(part.length.shape[0], dtype=np.int64)
     for k in (2, 4, 8, 16, 32):
@@ -71,12 +73,12 @@ def pack(rows: Rows, window: int | None = None, steps: int | None = None, longes
     height = -(-part.length // lanes)
     order = slice_order(xp, lanes, height, window)
     part, lanes, height = Part(*(field[order] for field in part)), lanes[order], height[order]
-    place = place_rows(xp, lanes, height, window, order)
+    place = place_rows(xp, lanes, window, order)
     return fill(xp, rows, part, lanes, height, place)
 
 
 class Part(NamedTuple):
-    """Rows, or the pieces of long rows: the row, the first entry, how many, and the number of the piece (-1: a whole row)."""
+    """Rows, or pieces of long rows: the row, its first entry, how many, the number of the piece (-1: a whole row)."""
 
     row: Any
     start: Any
@@ -102,10 +104,23 @@ def cut_rows(xp: Any, indptr: Any, longest: int) -> Part:
 
 
 def slice_order(xp: Any, lanes: Any, height: Any, window: int) -> Any:
-    """Inside each window, rows of many lanes first, then of many steps; equal ones stay in order."""
-    most = int(height.max()) + 1 if height.shape[0] else 1
-    key = xp.arange(lanes.shape[0]) // window * (64 * most) + (32 - lanes) * most + (most - 1 - height)
-    return xp.argsort(key, kind="stable")
+    """In each window rows of many lanes first, then, where it saves padding, of many steps; equal ones stay in order."""
+    n = lanes.shape[0]
+    most = int(height.max()) + 1 if n else 1
+    number = xp.arange(n) // window
+    windows = -(-n // window)
+    key = (number * 64 + 32 - lanes) * most
+    as_they_are, sorted_ = key, key + (most - 1 - height)
+    steps = []
+    for candidate in (as_they_are, sorted_):
+        order = xp.argsort(candidate, kind="stable")
+        place = place_rows(xp, lanes[order], window, order)
+        tallest = xp.zeros(place.number, dtype=np.int64)
+        xp.maximum.at(tallest, place.slice, height[order])
+        steps.append(xp.bincount(number[order[place.first]], weights=tallest.astype(np.float64), minlength=windows))
+    # rows in their own order need no names, and keep their neighbours: worth a little padding
+    keep = steps[0] <= SLACK * steps[1]
+    return xp.argsort(xp.where(keep[number], as_they_are, sorted_), kind="stable")
 
 
 class Place(NamedTuple):
@@ -114,10 +129,10 @@ class Place(NamedTuple):
     slice: Any
     within: Any
     first: Any
-    count: int
+    number: int
 
 
-def place_rows(xp: Any, lanes: Any, height: Any, window: int, order: Any) -> Place:
+def place_rows(xp: Any, lanes: Any, window: int, order: Any) -> Place:
     """Fill slices of 32/k rows with rows of one window and one k."""
     n = lanes.shape[0]
     group_key = order // window * 64 + lanes
@@ -133,8 +148,9 @@ def place_rows(xp: Any, lanes: Any, height: Any, window: int, order: Any) -> Pla
 
 
 def fill(xp: Any, rows: Rows, part: Part, lanes: Any, height: Any, place: Place) -> Slices:
-    first, count = place.first, place.count
-    k, steps = lanes[first], height[first]
+    first, count = place.first, place.number
+    k, steps = lanes[first], xp.zeros(count, dtype=np.int64)
+    xp.maximum.at(steps, place.slice, height)
     step_ptr = _arrays.pointers(steps)
     total = int(step_ptr[-1]) if count else 0
     entry_ptr = _arrays.pointers(part.length)
@@ -154,7 +170,8 @@ def fill(xp: Any, rows: Rows, part: Part, lanes: Any, height: Any, place: Place)
     log_k = xp.zeros(count, dtype=np.int64)
     for bit in range(1, 6):
         log_k += k >> bit > 0
-    words = xp.stack([step_ptr[:-1], unit_ptr[:-1], names, steps | log_k << 16 | width << 19 | named << 21 | members << 22], axis=1)
+    packed = steps | log_k << 16 | width << 19 | named << 21 | members << 22
+    words = xp.stack([step_ptr[:-1], unit_ptr[:-1], names, packed], axis=1)
     target, ptr, pieces = piece_rows(xp, part)
     return Slices(
         xp.ascontiguousarray(words.astype(np.uint32)), rowmap, base, index, data, count, rows.shape, target, ptr, pieces

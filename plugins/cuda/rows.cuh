@@ -58,7 +58,7 @@ __device__ __forceinline__ TY dot(i64 origin, i64 first, i64 end, i64 step, cons
 // SHARE threads a row. CSR: neighbouring threads take neighbouring entries. The others: neighbouring threads take
 // neighbouring rows, and SHARE slices of the thread block take the entries in turn.
 #ifdef SHARE
-extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmv(
     i64 rows, i64 limit, ROW_ARGS, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode) {
     constexpr int ROWS = BLOCK / SHARE;
     const int local = LAYOUT == 0 ? threadIdx.x / SHARE : threadIdx.x % ROWS;
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
 }
 
 // one thread block a piece of a long row: entries first[p] … first[p] + piece of row long_row[p]
-extern "C" __global__ void __launch_bounds__(BLOCK) segments(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) segments(
     i64 piece, const i64* __restrict__ long_row, const i64* __restrict__ first, ROW_ARGS, const TX* __restrict__ x,
     TY* __restrict__ partial) {
     const i64 p = blockIdx.x, i = long_row[p];
@@ -140,7 +140,7 @@ __device__ __forceinline__ void dot_columns(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) spmm(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmm(
     i64 rows, i64 limit, ROW_ARGS, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode,
     i64 k_cols) {
     const i64 i = i64(blockIdx.x) * (BLOCK / LANES) + threadIdx.x / LANES;
@@ -157,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) spmm(
     for (int w = 0; w < COLS; ++w) out[w] = finished(s[w], out + w, alpha, beta, mode);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) segments(
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) segments(
     i64 piece, const i64* __restrict__ long_row, const i64* __restrict__ first, ROW_ARGS, const TX* __restrict__ x,
     TY* __restrict__ partial, i64 k_cols) {
     constexpr int SLICES = BLOCK / LANES;

@@ -139,7 +139,8 @@ def spmm(layout: Layout, dtype: Any, conjugate: bool) -> Product:
             partial = _arrays.xp_of(y).empty(pieces.total * k, dtype=result)
             piece_args = (limit, pieces.row_of_piece, pieces.first, *args, x, partial, np.int64(k))
             cut((pieces.total, tiles), (BLOCK,), piece_args)
-            tail = (np.int64(pieces.count), np.int64(k), pieces.target, pieces.ptr, partial, y, alpha, beta, np.int32(mode))
+            sizes = np.int64(pieces.count), np.int64(k)
+            tail = (*sizes, pieces.target, pieces.ptr, partial, y, alpha, beta, np.int32(mode))
             combine(macros)((-(-pieces.count * k * 32 // BLOCK),), (BLOCK,), tail)
 
     return Product(layout.rows, result, launch, layout.data)
@@ -153,7 +154,7 @@ def transposed_layout(A: Any) -> Layout:
 
 @dispatch.register("spmv", ("csr", "ell", "jad"), "cupy", name="cuda", priority=10, prepare=True)
 def prepare_spmv(A: Any, dtype: Any, trans: str) -> Product:
-    """Prepare ``op(A) @ x`` for a vector of this dtype; a transposed product gathers along the rows of a kept transpose."""
+    """Prepare ``op(A) @ x`` for a vector of this dtype; a transposed one gathers along a kept transpose."""
     return spmv(layout_of(A) if trans == "N" else transposed_layout(A), dtype, trans == "C")
 
 
@@ -164,7 +165,12 @@ def prepare_spmm(A: Any, dtype: Any, trans: str) -> Product:
 
 
 @dispatch.register(
-    "spmv", "pjad", "cupy", name="paper", priority=-1, prepare=True,
+    "spmv",
+    "pjad",
+    "cupy",
+    name="paper",
+    priority=-1,
+    prepare=True,
     supports=lambda A, dtype, trans: trans == "N" or "the papers' kernel has no transposed product",
 )
 def prepare_paper(A: Any, dtype: Any, trans: str) -> Product:

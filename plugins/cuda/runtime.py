@@ -1,7 +1,7 @@
 """Compile CUDA C++ sources and launch them: the only module of this plugin that calls CuPy.
 
-Sources lie beside this file as ``*.cuh``; a kernel is one of them after ``common.cuh``, with macros above that fix value
-types, block sizes and the like. NVRTC compiles it when it is first launched; CuPy keeps the binaries on disk.
+Sources lie beside this file as ``*.cuh``; a kernel is one of them after ``common.cuh``, with macros above that fix
+value types, block sizes and the like. NVRTC compiles it when it is first launched; CuPy keeps the binaries on disk.
 """
 
 from __future__ import annotations
@@ -51,7 +51,11 @@ def compile_source(text: str, function: str) -> Launch:
     return cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc").get_function(function)
 
 
-def types(matrix: Any, vector: Any, index: Any = np.int32, conjugate: bool = False, once: bool = True) -> tuple[tuple[str, Any], ...]:
+#: Macros and their values, in order.
+Defines = tuple[tuple[str, Any], ...]
+
+
+def types(matrix: Any, vector: Any, index: Any = np.int32, conjugate: bool = False, once: bool = True) -> Defines:
     """The macros of ``common.cuh``.
 
     Parameters
@@ -115,3 +119,30 @@ def ready(x: Any) -> Any:
     if x.flags.c_contiguous and not address(x) & 15:
         return x
     return xp_of(x).array(x, order="C", copy=True)
+
+
+@functools.cache
+def _device_name(device: int) -> str:
+    import cupy
+
+    return cupy.cuda.runtime.getDeviceProperties(device)["name"].decode()
+
+
+def device_name(array: Any) -> str:
+    """Name of the GPU an array lies on."""
+    return _device_name(array.device.id)
+
+
+def seconds(call: Callable[[], Any], repeats: int) -> float:
+    """Median time of a call on the device."""
+    import cupy
+
+    for _ in range(3):
+        call()
+    events = [(cupy.cuda.Event(), cupy.cuda.Event()) for _ in range(repeats)]
+    for start, stop in events:
+        start.record()
+        call()
+        stop.record()
+    events[-1][1].synchronize()
+    return float(np.median([cupy.cuda.get_elapsed_time(start, stop) for start, stop in events])) * 1e-3

@@ -1,7 +1,7 @@
 """The transpose of a matrix as CSR or BSR arrays, made on the device.
 
-A transposed product gathers along these rows: no two threads add to the same entry, so the result is the same in every run.
-It costs the memory of a second matrix, kept as a plan of the first.
+A transposed product gathers along these rows: no two threads add to the same entry, so the result is the same in every
+run. It costs the memory of a second matrix, kept as a plan of the first.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def csr_transpose(A: Any) -> Rows:
 def block_transpose(A: Any) -> tuple[Any, Any, Any]:
     """``(data, indices, indptr)`` of ``A.T`` in BSR, for A in BSR."""
     xp = A._xp
-    height, width = A.blocksize
+    width = A.blocksize[1]
     order, columns, indptr = sorted_by_column(A.indices, A.indptr, -(-A.shape[1] // width))
     return xp.ascontiguousarray(A.data[order].transpose(0, 2, 1)), columns, indptr
 

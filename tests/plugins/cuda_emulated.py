@@ -25,6 +25,7 @@ def emulated() -> Iterator[None]:
         "is_current": lambda array: True,
         "by_value": cuda_emulator.ByValue,
         "ready": ready,
+        "device_name": lambda array: "emulator",
     }
     kept = {name: getattr(runtime, name) for name in replaced}
     runtime.kernel.cache_clear()

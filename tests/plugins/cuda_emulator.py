@@ -48,12 +48,17 @@ def compile_source(text: str, function: str) -> Any:
         source = CACHE / f"{key}.cpp"
         source.write_text(text)
         flags = ["-std=c++17", "-O1", "-w", "-fPIC"]
-        expanded = subprocess.run([COMPILER, *flags, "-E", "-P", str(source)], check=True, capture_output=True, text=True).stdout
+        expanded = subprocess.run(
+            [COMPILER, *flags, "-E", "-P", str(source)], check=True, capture_output=True, text=True
+        ).stdout
         types = parameters(expanded, function)
         loads = ", ".join(f"*({t}*)spf_args[{i}]" for i, t in enumerate(types))
         source.write_text(text + STUB.format(function=function, loads=loads))
         made = subprocess.run(
-            [COMPILER, *flags, "-shared", str(source), "-o", f"{library}.part"], capture_output=True, text=True, check=False
+            [COMPILER, *flags, "-shared", str(source), "-o", f"{library}.part"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert made.returncode == 0, made.stderr[-4000:]
         Path(f"{library}.part").rename(library)
@@ -73,7 +78,9 @@ def by_value(argument: Any) -> np.ndarray:
         return np.ascontiguousarray(argument.array)
     if isinstance(argument, np.ndarray):
         return np.array([argument.ctypes.data], dtype=np.uint64)
-    assert isinstance(argument, np.generic), f"a kernel argument must be a NumPy scalar or an array, got {type(argument)}"
+    assert isinstance(argument, np.generic), (
+        f"a kernel argument must be a NumPy scalar or an array, got {type(argument)}"
+    )
     return np.array([argument])
 
 

@@ -48,7 +48,9 @@ def architectures() -> tuple[int, ...]:
 def compile_source(text: str, function: str, arch: int) -> Report:
     """Compile to machine code for ``sm_<arch>`` and read the assembler's report on ``function``."""
     lib, program = library(), ctypes.c_void_p()
-    check(lib.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None), "nvrtcCreateProgram")
+    check(
+        lib.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None), "nvrtcCreateProgram"
+    )
     options = [f"--gpu-architecture=sm_{arch}", "-std=c++17", "--ptxas-options=-v"]
     given = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
     code = lib.nvrtcCompileProgram(program, len(options), given)
@@ -63,7 +65,9 @@ def compile_source(text: str, function: str, arch: int) -> Report:
     numbers = {
         what: int(found[1]) if (found := re.search(pattern, part)) else -1
         for what, pattern in (
-            ("registers", r"Used (\d+) registers"), ("stack", r"(\d+) bytes stack frame"), ("spilled", r"(\d+) bytes spill stores"),
+            ("registers", r"Used (\d+) registers"),
+            ("stack", r"(\d+) bytes stack frame"),
+            ("spilled", r"(\d+) bytes spill stores"),
         )
     }
     return Report(numbers["registers"], numbers["stack"], numbers["spilled"], said)
