@@ -122,25 +122,19 @@ def product(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex,
     scalar = scalar_type(out.dtype)
     run = KERNELS[left.conj, right.conj]
     arrays = (
-        readable(left.flat),
-        left.base,
-        left.offsets,
-        readable(right.flat),
-        right.base,
-        pairs.offsets,
-        pairs.ptr,
-        pairs.left,
-        pairs.right,
-        inner,
-        cols,
-        flat,
-        out.base,
-        scalar(alpha),
-        scalar(beta),
+        *(
+            readable(left.flat),
+            readable(left.base),
+            readable(pairs.a_offsets),
+            readable(right.flat),
+            readable(right.base),
+        ),
+        *(pairs.offsets, pairs.ptr, pairs.left, pairs.right, inner, cols),
+        *(flat, readable(out.base), scalar(alpha), scalar(beta)),
     )
-    arrays = tuple(readable(x) if isinstance(x, np.ndarray) else x for x in arrays)
-    threads = pool.thread_count()
-    if threads == 1 or (len(pairs.left) + len(pairs.offsets)) * rows < SERIAL:
+    small = (len(pairs.left) + len(pairs.offsets)) * rows < SERIAL
+    threads = 1 if small else pool.thread_count()
+    if threads == 1:
         run(*arrays, 0, rows)
     else:
         parts = min(RANGES * threads, -(-rows // STEP))

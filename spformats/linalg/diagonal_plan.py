@@ -110,7 +110,7 @@ def diagonal_pairs(a_offsets: Offsets, b_offsets: Offsets, shape: tuple[int, int
 
 @functools.lru_cache(maxsize=64)
 def _cached_pairs(a: bytes, b: bytes, shape: tuple[int, int, int]) -> DiagonalPairs:
-    return _find_pairs(np.frombuffer(a, dtype=np.int64), np.frombuffer(b, dtype=np.int64), shape)
+    return _find_pairs(np.frombuffer(a, dtype=np.int64).copy(), np.frombuffer(b, dtype=np.int64).copy(), shape)
 
 
 def _find_pairs(a_offsets: Offsets, b_offsets: Offsets, shape: tuple[int, int, int]) -> DiagonalPairs:

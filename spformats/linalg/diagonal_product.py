@@ -136,6 +136,8 @@ class MatmulPlan:
 
 def product_dtype(left: DiagonalTable, right: DiagonalTable, alpha: complex) -> Any:
     """The result type: NumPy's promotion of the operands, made complex by a complex alpha."""
+    if left.flat.dtype == right.flat.dtype and not isinstance(alpha, complex | np.complexfloating):
+        return left.flat.dtype
     xp = array_api_compat.array_namespace(left.flat)
     dtype = xp.result_type(left.flat.dtype, right.flat.dtype)
     return xp.result_type(dtype, xp.complex64) if isinstance(alpha, complex | np.complexfloating) else dtype

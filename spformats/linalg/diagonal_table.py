@@ -60,8 +60,8 @@ def check_together(A: Any, B: Any) -> None:
 def table_of(A: Any, trans: str = "N") -> DiagonalTable:
     """The table of op(A), ``trans`` in "N", "T", "C"; made once per array."""
     owner, t, conj = _resolve(A, trans)
-    flat, base, offsets = owner._plan(("diagonal table", t), lambda owner: owner._diagonals(t))
-    return DiagonalTable(flat, base, offsets, conj)
+    table = owner._plan(("diagonal table", t), lambda owner: DiagonalTable(*owner._diagonals(t)))
+    return table._replace(conj=True) if conj else table
 
 
 def _resolve(A: Any, trans: str) -> tuple[Any, str, bool]:

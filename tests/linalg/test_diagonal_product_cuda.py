@@ -14,8 +14,9 @@ from spformats.linalg import matmul_plan, syrk
 from spformats_plugins.cuda import diagonal_product, runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from plugins import cuda_emulator, nvrtc
 from plugins.cuda_emulated import emulated
+
+from plugins import cuda_emulator, nvrtc
 
 KERNELS = {
     "cuda": diagonal_product.launch_ours,
