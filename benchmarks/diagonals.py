@@ -1,4 +1,4 @@
-"""Products of diagonal matrices against SciPy, cuSPARSE and dense products: the paper's Figures 6-9 and Tables 1-2 remade.
+"""Products of diagonal matrices against SciPy, cuSPARSE and dense products; paper 004's Figures 6-9 and Tables 1-2.
 
     python benchmarks/diagonals.py                      # CPU, everything (dense products of n = 10 000 take a while)
     python benchmarks/diagonals.py --device cuda        # GPU
@@ -6,9 +6,9 @@
     python benchmarks/diagonals.py --only bands --no-dense --out results.json
 
 Times are the best of several runs, in milliseconds, of a product whose plan is made already (the paper, too, has the
-diagonals of C beforehand); "with plan" adds the symbolic step. The paper measured on an Intel i7-7700K (sequential code)
-and an NVIDIA Titan Xp: S. A. Haque, M. T. Parvez, S. Hossain, Algorithms 17(1), 2024, article 31. Its Figures 6 and 7
-show bands of n = 1024 … 9216 and 10 240, its Figures 8 and 9 the two tables; the figures give no numbers to copy.
+diagonals of C beforehand); "with plan" adds the symbolic step. The paper measured on an Intel i7-7700K (sequential
+code) and an NVIDIA Titan Xp: S. A. Haque, M. T. Parvez, S. Hossain, Algorithms 17(1), 2024, article 31. Its Figures 6
+and 7 show bands of n = 1024 … 9216 and 10 240, its Figures 8 and 9 the two tables; they give no numbers to copy.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from spformats.linalg import matmul_plan
 #: n, diagonals of A and of B, then the paper's CPU and CUDA milliseconds.
 TABLE_1 = [
     (1000, 9, 5, 4.33, 0.16), (2000, 9, 15, 2.12, 0.21), (3000, 29, 15, 11.66, 0.39), (4000, 29, 35, 38.60, 0.88),
-    (5000, 59, 35, 99.52, 1.89), (6000, 89, 75, 440.61, 6.78), (7000, 99, 75, 560.69, 8.92), (8000, 109, 35, 307.67, 5.26),
-    (9000, 59, 75, 444.00, 7.09), (10_000, 109, 35, 365.51, 6.34),
+    (5000, 59, 35, 99.52, 1.89), (6000, 89, 75, 440.61, 6.78), (7000, 99, 75, 560.69, 8.92),
+    (8000, 109, 35, 307.67, 5.26), (9000, 59, 75, 444.00, 7.09), (10_000, 109, 35, 365.51, 6.34),
 ]  # fmt: skip
 TABLE_2 = [
     (10_000, 200, 200, 4812.40, 66.62), (10_000, 300, 300, 11031.72, 141.86), (10_000, 400, 400, 19733.96, 241.23),
@@ -178,7 +178,6 @@ def measure(machine, A, B) -> dict[str, float]:
             times[label] = machine.best(lambda: plan(A, B))
             times[f"{label} in place"] = machine.best(lambda: plan(A, B, out=C))
     times["ours with plan"] = machine.best(lambda: A @ B)
-    del C
     times.update(machine.rivals(A, B))
     times["multiplications"] = plan.multiplications
     times["result values"] = plan.size

@@ -16,9 +16,19 @@ import numpy as np
 from spformats.formats.diagonal import diagonal_range
 from spformats.linalg.diagonal_layout import ResultLayout
 from spformats.linalg.diagonal_product import itemsize_of, result_format
-from spformats.linalg.diagonal_table import DiagonalTable, check_diagonal, check_together, table_of, writable_flat
+from spformats.linalg.diagonal_table import (
+    DiagonalTable,
+    check_apart,
+    check_diagonal,
+    check_together,
+    table_of,
+    writable_flat,
+)
 
 __all__ = ["add", "drop_empty_diagonals", "multiply", "scale"]
+
+#: ``write(target, x, y)`` fills the target from the operands' values there, of which one may be None (not stored).
+Write = Callable[[Any, Any, Any], None]
 
 
 def add(A: Any, B: Any, alpha: complex = 1, beta: complex = 1, out: Any = None) -> Any:
@@ -39,7 +49,7 @@ def add(A: Any, B: Any, alpha: complex = 1, beta: complex = 1, out: Any = None) 
     Raises
     ------
     ValueError
-        If the shapes differ, or ``out`` lacks a diagonal.
+        If the shapes differ, ``out`` lacks a diagonal, or shares memory with an operand without being it.
 
     Examples
     --------
@@ -49,19 +59,24 @@ def add(A: Any, B: Any, alpha: complex = 1, beta: complex = 1, out: Any = None) 
     >>> C.diagonal().tolist()
     [5.0, 5.0, 5.0, 5.0]
     """
-    _check(A, B)
-    symmetric = _both_symmetric(A, B)
-    left, right = _table(A, symmetric), _table(B, symmetric)
-    offsets = np.union1d(left.offsets, right.offsets)
-    dtype = _dtype(left.flat, right.flat, alpha, beta)
 
-    def diagonal(k: int, lo: int, hi: int) -> Any:
-        x, y = _slice(left, k, lo, hi), _slice(right, k, lo, hi)
-        if x is None:
-            return beta * y
-        return alpha * x if y is None else alpha * x + beta * y
+    def write(target: Any, x: Any, y: Any) -> None:
+        first, a, second, b = x, alpha, y, beta
+        if x is None or out is B:  # what is in the target already must come first
+            first, a, second, b = y, beta, x, alpha
+            if first is None:
+                first, a, second = second, b, None
+        if out is A and out is B and second is not None:
+            target *= alpha + beta
+            return
+        if not (first is y and out is B) and not (first is x and out is A):
+            target[...] = first
+        if a != 1:
+            target *= a
+        if second is not None:
+            target += second if b == 1 else b * second
 
-    return _made(A, B, offsets, dtype, diagonal, symmetric, out)
+    return _combine(A, B, np.union1d, (alpha, beta), write, out)
 
 
 def multiply(A: Any, B: Any, out: Any = None) -> Any:
@@ -80,14 +95,11 @@ def multiply(A: Any, B: Any, out: Any = None) -> Any:
     >>> sf.linalg.diagonal_elementwise.multiply(A, A).data[0].tolist()
     [0.0, 1.0, 1.0, 1.0]
     """
-    _check(A, B)
-    symmetric = _both_symmetric(A, B)
-    left, right = _table(A, symmetric), _table(B, symmetric)
-    offsets = np.intersect1d(left.offsets, right.offsets)
-    dtype = _dtype(left.flat, right.flat)
-    return _made(
-        A, B, offsets, dtype, lambda k, lo, hi: _slice(left, k, lo, hi) * _slice(right, k, lo, hi), symmetric, out
-    )
+
+    def write(target: Any, x: Any, y: Any) -> None:
+        target[...] = x * y
+
+    return _combine(A, B, np.intersect1d, (), write, out)
 
 
 def scale(A: Any, alpha: complex, out: Any = None) -> Any:
@@ -117,38 +129,84 @@ def scale(A: Any, alpha: complex, out: Any = None) -> Any:
 def drop_empty_diagonals(A: Any) -> Any:
     """A without the diagonals whose stored values are all zero; A itself where there are none."""
     check_diagonal("A", A)
-    symmetric = bool(getattr(A, "symmetric", False)) if A._source is None else False
-    table = _table(A, symmetric)
+    half = _is_symmetric(A)
+    table = _table(A, half)
     xp = array_api_compat.array_namespace(table.flat)
-    ranges = [diagonal_range(o, *A.shape) for o in table.offsets.tolist()]
-    keep = np.array(
-        [
-            bool(xp.any(table.flat[b + lo : b + hi] != 0))
-            for b, (lo, hi) in zip(table.base.tolist(), ranges, strict=True)
-        ],
-        bool,
-    )
+    keep = np.zeros(len(table.offsets), dtype=bool)
+    for k, (at, offset) in enumerate(zip(table.base.tolist(), table.offsets.tolist(), strict=True)):
+        lo, hi = diagonal_range(offset, *A.shape)
+        keep[k] = bool(xp.any(table.flat[at + lo : at + hi] != 0))
     if keep.all():
         return A
-    return _made(
-        A, A, table.offsets[keep], table.flat.dtype, lambda k, lo, hi: _slice(table, k, lo, hi), symmetric, None
-    )
+    kept = DiagonalTable(table.flat, table.base[keep], table.offsets[keep], table.conj)
+    layout = ResultLayout(str(A.format), A.shape, kept.offsets)
+    flat = _zeros(layout, table.flat, table.flat.dtype)
+    for at, offset in zip(layout.base.tolist(), kept.offsets.tolist(), strict=True):
+        lo, hi = diagonal_range(offset, *A.shape)
+        flat[at + lo : at + hi] = _values(kept, offset, lo, hi)
+    return layout.build(flat, half)
 
 
-def _check(A: Any, B: Any) -> None:
+def _combine(
+    A: Any, B: Any, diagonals: Callable[..., Any], scalars: tuple[complex, ...], write: Write, out: Any
+) -> Any:
+    """Fill a new matrix, or ``out``, diagonal by diagonal."""
     check_diagonal("A", A)
     check_diagonal("B", B)
     check_together(A, B)
     if A.shape != B.shape:
         raise ValueError(f"elementwise operations need one shape, got {A.shape} and {B.shape}")
+    half = _is_symmetric(A) and _is_symmetric(B)
+    left, right = _table(A, half), _table(B, half)
+    wanted = diagonals(left.offsets, right.offsets)
+    dtype = _dtype(left.flat, right.flat, *scalars)
+    if out is None:
+        layout = ResultLayout(result_format(A, B), A.shape, wanted)
+        flat = _zeros(layout, left.flat, dtype)
+        target = DiagonalTable(flat, layout.base, wanted)
+    else:
+        target = _target(A, B, wanted, dtype, half, out)
+    present = np.isin(target.offsets, wanted)
+    for at, offset, has in zip(target.base.tolist(), target.offsets.tolist(), present.tolist(), strict=True):
+        lo, hi = diagonal_range(offset, *A.shape)
+        piece = target.flat[at + lo : at + hi]
+        if has:
+            write(piece, _values(left, offset, lo, hi), _values(right, offset, lo, hi))
+        else:
+            piece[...] = 0
+    return layout.build(flat, half) if out is None else out
+
+
+def _target(A: Any, B: Any, wanted: Any, dtype: Any, half: bool, out: Any) -> DiagonalTable:
+    """Where in ``out`` the result goes, after every check."""
+    check_diagonal("out", out)
+    check_together(A, out)
+    if out.shape != A.shape:
+        raise ValueError(f"out has shape {out.shape}, the operands have shape {A.shape}")
+    _check_holds(out, dtype)
+    if _is_symmetric(out) and not half:
+        raise ValueError("out is stored as symmetric, but the result need not be")
+    flat = writable_flat(out)
+    for name, operand in (("A", A), ("B", B)):
+        if operand is not out:
+            check_apart(flat, name, table_of(operand).flat)
+    table = _table(out, _is_symmetric(out))
+    missing = np.setdiff1d(wanted, table.offsets)
+    if len(missing):
+        raise ValueError(
+            f"out does not store diagonal {missing[0]} of the result ({len(missing)} diagonals are missing)"
+        )
+    return table._replace(flat=flat)
+
+
+def _zeros(layout: ResultLayout, like: Any, dtype: Any) -> Any:
+    xp = array_api_compat.array_namespace(like)
+    layout.check_size(itemsize_of(dtype), on_host=isinstance(like, np.ndarray))
+    return xp.zeros(layout.size, dtype=dtype, device=array_api_compat.device(like))
 
 
 def _is_symmetric(A: Any) -> bool:
     return A._source is None and bool(getattr(A, "symmetric", False))
-
-
-def _both_symmetric(A: Any, B: Any) -> bool:
-    return _is_symmetric(A) and _is_symmetric(B)
 
 
 def _table(A: Any, half: bool) -> DiagonalTable:
@@ -159,7 +217,8 @@ def _table(A: Any, half: bool) -> DiagonalTable:
     return DiagonalTable(table.flat, table.base[upper], table.offsets[upper])
 
 
-def _slice(table: DiagonalTable, offset: int, lo: int, hi: int) -> Any:
+def _values(table: DiagonalTable, offset: int, lo: int, hi: int) -> Any:
+    """A diagonal's values in rows [lo, hi), or None where it is not stored."""
     k = int(np.searchsorted(table.offsets, offset))
     if k == len(table.offsets) or table.offsets[k] != offset:
         return None
@@ -171,63 +230,11 @@ def _slice(table: DiagonalTable, offset: int, lo: int, hi: int) -> Any:
 def _dtype(x: Any, y: Any, *scalars: complex) -> Any:
     xp = array_api_compat.array_namespace(x)
     dtype = xp.result_type(x.dtype, y.dtype)
-    return (
-        xp.result_type(dtype, xp.complex64)
-        if any(isinstance(s, complex | np.complexfloating) for s in scalars)
-        else dtype
-    )
+    wide = any(isinstance(s, complex | np.complexfloating) for s in scalars)
+    return xp.result_type(dtype, xp.complex64) if wide else dtype
 
 
 def _check_holds(out: Any, dtype: Any) -> None:
     xp = array_api_compat.array_namespace(out.data)
     if xp.result_type(out.dtype, dtype) != out.dtype:
         raise TypeError(f"out has dtype {out.dtype}, which cannot hold the result's {dtype}; use out.astype(...)")
-
-
-def _made(
-    A: Any,
-    B: Any,
-    offsets: np.ndarray[Any, Any],
-    dtype: Any,
-    diagonal: Callable[[int, int, int], Any],
-    symmetric: bool,
-    out: Any,
-) -> Any:
-    """Fill a new matrix, or ``out``, diagonal by diagonal."""
-    if out is None:
-        layout = ResultLayout(result_format(A, B), A.shape, offsets)
-        layout.check_size(itemsize_of(dtype), on_host=A._namespace != "cupy")
-        like = A._holder.data
-        xp = array_api_compat.array_namespace(like)
-        flat = xp.zeros(layout.size, dtype=dtype, device=array_api_compat.device(like))
-        _fill(flat, layout.base, offsets, offsets, A.shape, diagonal)
-        return layout.build(flat, symmetric)
-    check_diagonal("out", out)
-    check_together(A, out)
-    if out.shape != A.shape:
-        raise ValueError(f"out has shape {out.shape}, the operands have shape {A.shape}")
-    _check_holds(out, dtype)
-    if _is_symmetric(out) and not symmetric:
-        raise ValueError("out is stored as symmetric, but the result need not be")
-    target = _table(out, _is_symmetric(out))
-    missing = np.setdiff1d(offsets, target.offsets)
-    if len(missing):
-        raise ValueError(
-            f"out does not store diagonal {missing[0]} of the result ({len(missing)} diagonals are missing)"
-        )
-    _fill(writable_flat(out), target.base, target.offsets, offsets, A.shape, diagonal)
-    return out
-
-
-def _fill(
-    flat: Any,
-    base: np.ndarray[Any, Any],
-    stored: np.ndarray[Any, Any],
-    wanted: np.ndarray[Any, Any],
-    shape: tuple[int, int],
-    diagonal: Callable[[int, int, int], Any],
-) -> None:
-    present = np.isin(stored, wanted)
-    for at, offset, has in zip(base.tolist(), stored.tolist(), present.tolist(), strict=True):
-        lo, hi = diagonal_range(offset, *shape)
-        flat[at + lo : at + hi] = diagonal(offset, lo, hi) if has else 0

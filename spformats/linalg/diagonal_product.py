@@ -24,7 +24,14 @@ import numpy as np
 from spformats import dispatch
 from spformats.linalg.diagonal_layout import ResultLayout
 from spformats.linalg.diagonal_plan import DiagonalPairs, diagonal_pairs
-from spformats.linalg.diagonal_table import DiagonalTable, check_diagonal, check_together, table_of, writable_flat
+from spformats.linalg.diagonal_table import (
+    DiagonalTable,
+    check_apart,
+    check_diagonal,
+    check_together,
+    table_of,
+    writable_flat,
+)
 
 __all__ = ["MatmulPlan", "ProductOutput", "matmul_plan", "multiply"]
 
@@ -190,9 +197,8 @@ def run_into(
     if xp.result_type(out.dtype, dtype) != out.dtype or (isinstance(beta, complex) and not out._is_complex):
         raise TypeError(f"out has dtype {out.dtype}, which cannot hold the result's {dtype}; use out.astype(...)")
     flat = writable_flat(out)
-    for name, operand in (("A", left.flat), ("B", right.flat)):
-        if flat is operand or (isinstance(flat, np.ndarray) and np.may_share_memory(flat, operand)):
-            raise ValueError(f"out shares memory with {name}; pass another matrix, or a copy of {name}")
+    check_apart(flat, "A", left.flat)
+    check_apart(flat, "B", right.flat)
     if getattr(out, "symmetric", False):
         if triangle != "U":
             raise ValueError(
@@ -220,7 +226,7 @@ def _pairs_of(A: Any, B: Any) -> DiagonalPairs:
     return diagonal_pairs(table_of(A).offsets, table_of(B).offsets, (A.shape[0], A.shape[1], B.shape[1]))
 
 
-def matmul_plan(A: Any, B: Any, *, format: str | None = None) -> MatmulPlan:
+def matmul_plan(A: Any, B: Any, *, format: str | None = None, offsets: Any = None) -> MatmulPlan:
     """Plan the product of two diagonal matrices, to be run again and again with other values.
 
     Parameters
@@ -229,6 +235,8 @@ def matmul_plan(A: Any, B: Any, *, format: str | None = None) -> MatmulPlan:
         Only their shapes and diagonals matter; ``A.T`` and ``B.T`` are as good.
     format : {"cds", "hm", "cdm"}, optional
         Format of the result: by default that of the operands where both have the same, else CDS. HM and CDM are square.
+    offsets : sequence of int, optional
+        Compute these diagonals of the product only (those of them that exist): a band, a triangle, a coarse stencil.
 
     Returns
     -------
@@ -255,7 +263,10 @@ def matmul_plan(A: Any, B: Any, *, format: str | None = None) -> MatmulPlan:
     """
     check_diagonal("A", A)
     check_diagonal("B", B)
-    return MatmulPlan(_pairs_of(A, B), result_format(A, B) if format is None else format)
+    pairs = _pairs_of(A, B)
+    if offsets is not None:
+        pairs = pairs.select(np.isin(pairs.offsets, np.asarray(offsets, dtype=np.int64)))
+    return MatmulPlan(pairs, result_format(A, B) if format is None else format)
 
 
 def multiply(A: Any, B: Any, *, drop_empty: bool = False) -> Any:

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spformats.formats._arrays import xp_of
 from spformats.formats.diagonal import DiagonalArray
-
-INT32_MAX = 2**31 - 1
 
 
 class DiagonalTable(NamedTuple):
@@ -71,6 +70,13 @@ def _resolve(A: Any, trans: str) -> tuple[Any, str, bool]:
         A, taken = A._source
         transposed, conj = transposed != (taken != "N"), conj != (taken == "C")
     return A, "T" if transposed else "N", conj and A._is_complex
+
+
+def check_apart(flat: Any, name: str, operand: Any) -> None:
+    """Raise ValueError if the values of ``out`` share memory with those of an operand."""
+    test = getattr(xp_of(flat), "may_share_memory", None)
+    if operand is flat or (test is not None and bool(test(flat, operand))):
+        raise ValueError(f"out shares memory with {name}; pass another matrix, or a copy of {name}")
 
 
 def writable_flat(C: Any, what: str = "out") -> Any:

@@ -141,6 +141,14 @@ def test_plan_runs_again_with_other_values_and_updates_in_place():
         np.testing.assert_allclose(C @ np.ones(40), (2.5 * b @ b - 0.5 * before).sum(axis=1), atol=1e-12)
 
 
+def test_some_diagonals_only():
+    rng = np.random.default_rng(2)
+    A, a = diagonal_matrix(rng, 40, 40, [-9, -1, 0, 4], format="hm")
+    C = matmul_plan(A, A, offsets=[0, -1, 8, 33])(A, A)
+    assert sorted(C.offsets.tolist()) == [-1, 0, 8]
+    check(C, sum(np.diag(np.diag(a @ a, k), k) for k in (-1, 0, 8)), 4)
+
+
 def test_beta_zero_does_not_read_old_values():
     rng = np.random.default_rng(2)
     A, a = diagonal_matrix(rng, 70, 70, [-3, 0, 8])
@@ -294,6 +302,27 @@ def test_sum_in_place():
     check(A, (3 * a + b) / 2, 2)
     with pytest.raises(TypeError, match="complex"):
         diagonal_elementwise.scale(A, 1j, out=A)
+
+
+@pytest.mark.parametrize("alpha", [1, 2.0])
+@pytest.mark.parametrize("beta", [1, -3.0])
+def test_sum_in_place_of_either_operand(alpha, beta):
+    for which in ("A", "B", "both"):
+        rng = np.random.default_rng(6)
+        A, a = diagonal_matrix(rng, 25, 25, [-4, 0, 3, 9], format="hm")
+        B, b = (A, a) if which == "both" else diagonal_matrix(rng, 25, 25, [-4, 0, 3, 9], format="hm")
+        part, p = diagonal_matrix(rng, 25, 25, [0, 9], format="hm")
+        X, x = (part, p) if which == "B" else (A, a)
+        Y, y = (part, p) if which == "A" else (B, b)
+        out = Y if which == "B" else X
+        assert diagonal_elementwise.add(X, Y, alpha, beta, out=out) is out
+        check(out, alpha * x + beta * y, 2)
+
+
+def test_sum_into_memory_of_a_transposed_operand_is_refused():
+    A, _ = diagonal_matrix(np.random.default_rng(0), 9, 9, [-1, 0, 1], format="hm")
+    with pytest.raises(ValueError, match="shares memory with B"):
+        diagonal_elementwise.add(A, A.T, out=A)
 
 
 def test_symmetric_stays_symmetric():
