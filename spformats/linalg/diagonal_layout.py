@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 from spformats.formats import _arrays
@@ -62,7 +63,8 @@ class ResultLayout:
 
     def build(self, flat: Any, symmetric: bool = False) -> Any:
         """The matrix object around these values, which it takes over."""
-        parts = {"data": flat.reshape(self._data_shape), "offsets": self._order, **self._extra}
+        data = array_api_compat.array_namespace(flat).reshape(flat, self._data_shape)
+        parts = {"data": data, "offsets": self._order, **self._extra}
         extra: dict[str, Any] = {"cds": {"symmetric": symmetric}, "hm": {}, "cdm": {"transposed": False}}[self.format]
         return format_class(self.format)._build(parts, self.shape, **extra)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import array_api_compat
 import numpy as np
 
 from spformats.formats._arrays import xp_of
@@ -94,4 +95,4 @@ def writable_flat(C: Any, what: str = "out") -> Any:
         except ValueError:
             raise ValueError(f"{what} shares read-only memory and cannot be written; pass {what}.copy()") from None
     C._plans.clear()
-    return data.reshape(-1)
+    return array_api_compat.array_namespace(data).reshape(data, (-1,))

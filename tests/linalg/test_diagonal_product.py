@@ -346,3 +346,21 @@ def test_any_shapes_and_diagonals(data):
     B, b = diagonal_matrix(rng, m, p, sorted(b_offsets))
     check(A @ B, a @ b, m)
     check(B.T @ A.T, (a @ b).T, m)
+
+
+@pytest.mark.parametrize("library", ["array_api_strict", "torch"])
+def test_other_array_libraries(library):
+    xp = pytest.importorskip(library)
+    rng = np.random.default_rng(8)
+    A, a = diagonal_matrix(rng, 30, 30, [-7, -1, 0, 4], format="hm")
+    B, b = diagonal_matrix(rng, 30, 30, [-2, 0, 1], format="hm")
+    X, Y = A.to_namespace(xp), B.to_namespace(xp)
+    for C, expected in (
+        (X @ Y, a @ b),
+        (X.T @ Y, a.T @ b),
+        (diagonal_elementwise.add(X, Y, 2.0, -1.0), 2 * a - b),
+        (X * Y, a * b),
+        (sf.linalg.syrk(X), a @ a.T),
+    ):
+        assert C._namespace == library
+        check(C.to_namespace(np), expected, 8)
