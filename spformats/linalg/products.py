@@ -56,6 +56,8 @@ def check_operand(A: SparseArray, x: Any, trans: str, convert: bool = True) -> A
             x = x.astype(x.dtype.newbyteorder("="))
         if convert and x.dtype.char not in _arrays.VALUE_TYPES:
             x = x.astype(_arrays.value_dtype(x.dtype))
+    elif namespace == "cupy" and convert and x.dtype.char not in _arrays.VALUE_TYPES:
+        x = x.astype(_arrays.value_dtype(x.dtype))
     inner = A.shape[1] if trans == "N" else A.shape[0]
     if x.ndim not in (1, 2) or x.shape[0] != inner:
         op = {"N": "A", "T": "A.T", "C": "A.H"}[trans]
