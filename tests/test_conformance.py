@@ -29,7 +29,7 @@ def test_format(layout):
     assert check_format(format, **options)
 
 
-@pytest.mark.parametrize(("op", "layout", "name"), _kernels())
+@pytest.mark.parametrize(("op", "layout", "name"), list(_kernels()))
 def test_kernel(op, layout, name):
     format, options = CASES[layout]
     pairs = {} if op == "spmv" else {"pairs": SPMM_PAIRS}

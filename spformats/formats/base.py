@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: Every format by its name; filled by `SparseArray.__init_subclass__`, so a new format is one file.
 FORMATS: dict[str, type[SparseArray]] = {}
 
+#: Libraries whose arrays can be scattered into; the array API standard has no word for that.
+_SCATTERING = ("numpy", "cupy")
+
 
 class FormatName(str):
     """The name of a format; to SciPy's own code it is a format SciPy does not know.
@@ -112,7 +115,7 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
         """Number of stored entries, explicit zeros included, padding not."""
         if self._source is not None:
             return self._source[0].nnz
-        return self._count()
+        return self._count() if self._namespace in _SCATTERING else self.to_namespace(np)._count()
 
     def _count(self) -> int:
         raise NotImplementedError(f"{type(self).__name__} must define _count")
@@ -131,7 +134,7 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
             if name in cls.parameters and name in (layout := source[0]._transposed_layout()):
                 return layout[name]
             if name in cls.components or name in cls.parameters:
-                made = source[0]._transposed(conjugate=source[1] == "C")
+                made = source[0]._converted(lambda base: base._transposed(conjugate=source[1] == "C"))
                 for part in (*cls.components, *cls.parameters):
                     self.__dict__[part] = getattr(made, part)
                 self.__dict__["_source"] = None
@@ -262,10 +265,13 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
             )
         if cls is type(self) and not layout:
             return self.copy() if copy else self
-        if self._namespace not in ("numpy", "cupy"):
-            # Conversions scatter into arrays, which the array API standard has no word for: they run on NumPy
-            return self.to_namespace(np).asformat(name, force=force, **layout).to_namespace(self._xp)
-        return cls.from_format(self, force=force, **layout)
+        return self._converted(lambda A: cls.from_format(A, force=force, **layout))
+
+    def _converted(self, conversion: Callable[[Any], Any]) -> Any:
+        """``conversion(self)``, made on NumPy where the values lie in a library that has no way to scatter."""
+        if self._namespace in _SCATTERING:
+            return conversion(self)
+        return conversion(self.to_namespace(np)).to_namespace(self._xp)
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
         """The same array with values of another dtype (complex to real keeps the real part, as in NumPy)."""
@@ -333,8 +339,8 @@ def _by_source(to_csr: Callable[[Any], CSR]) -> Callable[[Any], CSR]:
     def converted(self: Any) -> CSR:
         if self._source is not None:
             base, taken = self._source
-            return base.to_csr()._transposed(conjugate=taken == "C")
-        return to_csr(self)
+            return base._converted(lambda A: A.to_csr()._transposed(conjugate=taken == "C"))
+        return self._converted(to_csr)
 
     return converted
 

@@ -111,7 +111,8 @@ def edge_matrices(dtype: Any = np.float64, *, nonfinite: bool = False) -> list[E
     blocks = np.kron(rng.random((8, 7)) < 0.3, np.ones((3, 2), dtype=bool))
     add_mask("blocks", blocks)
 
-    add("duplicates", (5, 4), [0, 2, 2, 4, 2, 0], [1, 3, 3, 0, 3, 1])
+    # whole numbers, so that they add up to the same in every order
+    add("duplicates", (5, 4), [0, 2, 2, 4, 2, 0], [1, 3, 3, 0, 3, 1], rng.integers(-9, 9, 6))
     add("unsorted", (4, 6), [3, 0, 0, 3, 1], [5, 4, 0, 1, 2])
     values = random_values(rng, 5, dtype)
     values[[1, 4]] = 0

@@ -51,8 +51,9 @@ def matrices(
         rows, cols = _PATTERNS[kind](draw, n, m)
         seed = draw(st.integers(0, 2**16))
         values = random_values(np.random.default_rng(seed), rows.size, dtype)
-        if draw(st.booleans()):
-            values = np.round(values * 2)  # whole numbers: exact sums, and explicit zeros now and then
+        twice = np.unique(rows * max(m, 1) + cols).size < rows.size
+        if twice or draw(st.booleans()):
+            values = np.round(values * 2)  # whole numbers: sums exact in any order, explicit zeros now and then
         matrix = sp.coo_array((values.astype(dtype), (rows, cols)), shape=(n, m))
     return fitted(EdgeMatrix("drawn", matrix), layout or {}).matrix
 

@@ -14,7 +14,7 @@ class Envelope(SparseArray):
 
     References
     ----------
-    A. George, J. W. H. Liu, *Computer Solution of Large Sparse Positive Definite Systems*, Prentice-Hall 1981, chapter 4.
+    A. George, J. W. H. Liu, *Computer Solution of Large Sparse Positive Definite Systems*, Prentice-Hall 1981, ch. 4.
     """
 
     format = "envelope"
@@ -27,7 +27,10 @@ class Envelope(SparseArray):
         lengths = np.diff(ptr)
         out = np.flatnonzero((lengths < 0) | (first < 0) | (first + lengths > m))
         if out.size:
-            raise ValueError(f"row {out[0]} begins at {first[out[0]]} with {lengths[out[0]]} values; the shape is {shape}")
+            i = out[0]
+            raise ValueError(
+                f"row {i} has {lengths[i]} values from column {first[i]} on, which shape {shape} cannot hold"
+            )
         parts = {"data": data, "first": first.astype(np.int64), "ptr": ptr.astype(np.int64)}
         self.__dict__.update(self._build(parts, (n, m)).__dict__)
 
