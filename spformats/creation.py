@@ -153,7 +153,7 @@ def eye(
     k : int
         The diagonal, positive above the main one; outside the matrix it leaves nothing.
     dtype : dtype, optional
-        float64 when not given.
+        float64 when not given; integer and bool data types are kept.
     device : optional
         As in ``A.to_device``; the CPU when not given.
     format : str
@@ -173,7 +173,9 @@ def eye(
     shape = check_shape((n_rows, n_rows if n_cols is None else n_cols))
     inside = _diagonal_layouts.diagonal_length(shape, int(k)) > 0
     offsets = np.array([k] if inside else [], dtype=np.int64)
-    made = _made(offsets, lambda _: 1, shape, np.float64 if dtype is None else dtype, format, layout)
+    wanted = np.dtype(np.float64 if dtype is None else dtype)
+    made = _made(offsets, lambda _: 1, shape, wanted, format, layout)
+    made = made.astype(wanted) if wanted.kind in "biu" else made
     return made if device is None else made.to_device(device)
 
 

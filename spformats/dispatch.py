@@ -16,7 +16,18 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-__all__ = ["Config", "Explanation", "Kernel", "call", "config", "current_config", "explain", "kernels", "register", "run"]
+__all__ = [
+    "Config",
+    "Explanation",
+    "Kernel",
+    "call",
+    "config",
+    "current_config",
+    "explain",
+    "kernels",
+    "register",
+    "run",
+]
 
 GROUP = "spformats.plugins"
 
@@ -333,6 +344,9 @@ def explain(operation: str, A: Any, x: Any = None, trans: str = "N") -> Explanat
         if why is None:
             chosen = k
         plugin = k.function.__module__
-        lines.append(f"  {'->' if why is None else '  '} {k.name} (priority {k.priority}, {plugin})" + (f": {why}" if why else ""))
+        lines.append(
+            f"  {'->' if why is None else '  '} {k.name} (priority {k.priority}, {plugin})"
+            + (f": {why}" if why else "")
+        )
     verdict = f"runs {chosen.name!r}" if chosen else "no kernel"
     return Explanation(operation, chosen, (f"{head}, trans={trans!r}, {namespace} {dtype}: {verdict}", *lines))

@@ -10,7 +10,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def python_blocks(page):
     """The fenced ``python`` blocks of a page, in order."""
-    return re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    return re.findall(
+        r"^```python\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
 
 
 def run_blocks(page, folder):

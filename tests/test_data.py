@@ -8,7 +8,9 @@ from documents import ROOT
 import spformats as sf
 
 FOLDER = ROOT / "tests" / "data"
-ROWS = re.findall(r"^\| `(\S+)` \| (\d+)×(\d+) \| (\d+) \|", (FOLDER / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+ROWS = re.findall(
+    r"^\| `(\S+)` \| (\d+)×(\d+) \| (\d+) \|", (FOLDER / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+)
 
 
 def test_every_matrix_has_source_and_licence():

@@ -52,7 +52,9 @@ def test_named_files_exist(page):
 
 
 def test_readme_opens_with_two_commands():
-    from_readme = re.findall(r"^    (pip install .*)$", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    from_readme = re.findall(
+        r"^    (pip install .*)$", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
     main_job, tests = from_readme[:2]
     assert "python examples/poisson2d_cg.py" in main_job and "python examples/solve_matrix_market.py" in main_job
     assert "[test]" in tests and tests.rstrip().rpartition("&& ")[2].startswith("pytest")

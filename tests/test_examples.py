@@ -43,7 +43,9 @@ def test_poisson_prints_every_format_beside_scipy():
     assert all(iterations > 5 and residual <= 1e-5 for iterations, residual in table.values())
 
 
-@pytest.mark.parametrize("path", [path for path in MATRICES if path.name.startswith("pyamg")], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [path for path in MATRICES if path.name.startswith("pyamg")], ids=lambda path: path.name
+)
 def test_matrix_market_prints_every_format_beside_scipy(path):
     output = run_example("solve_matrix_market.py", path)
     table = residuals(output)

@@ -90,7 +90,9 @@ def _keeper(name: str, text: str) -> Callable[..., Any]:
         f = getattr(storage(x), name)
         return over_stored(x, f) if is_sparse(x) else f(x)
 
-    return named(function, name, f"{text[0].upper()}{text[1:]}, elementwise; a sparse array keeps its format and its pattern.")
+    return named(
+        function, name, f"{text[0].upper()}{text[1:]}, elementwise; a sparse array keeps its format and its pattern."
+    )
 
 
 def _filler(name: str, text: str, why: str) -> Callable[..., Any]:
@@ -101,7 +103,9 @@ def _filler(name: str, text: str, why: str) -> Callable[..., Any]:
         permit(f"{name} of a sparse array", why, x.shape, f(storage(x).ones((1,), dtype=x.dtype)).dtype)
         return f(x.todense())
 
-    return named(function, name, f"{text[0].upper()}{text[1:]}, elementwise. Dense, because {why}: see `spformats.config`.")
+    return named(
+        function, name, f"{text[0].upper()}{text[1:]}, elementwise. Dense, because {why}: see `spformats.config`."
+    )
 
 
 def named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:

@@ -45,7 +45,9 @@ class Info:
         kinds: list[str] = []
         for k in kind if isinstance(kind, tuple) else (kind,):
             if k not in _DTYPES and k not in _UNIONS:
-                raise ValueError(f"unknown kind of data type {k!r}; known: {', '.join(map(repr, (*_DTYPES, *_UNIONS)))}")
+                raise ValueError(
+                    f"unknown kind of data type {k!r}; known: {', '.join(map(repr, (*_DTYPES, *_UNIONS)))}"
+                )
             kinds += _UNIONS.get(k, (k,))
         return {name: getattr(dt, name) for k in dict.fromkeys(kinds) for name in _DTYPES[k]}
 

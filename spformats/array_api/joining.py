@@ -90,7 +90,9 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
         return storage(*arrays).concat(arrays, axis=axis)
     if axis is None:
         xp = storage(*(x for x in arrays if is_sparse(x)))
-        flat = [xp.reshape(densified(x, "concat with axis=None", "it is a vector of all entries"), (-1,)) for x in arrays]
+        flat = [
+            xp.reshape(densified(x, "concat with axis=None", "it is a vector of all entries"), (-1,)) for x in arrays
+        ]
         return xp.concat(flat)
     if not all(map(is_sparse, arrays)):
         raise TypeError("concat joins sparse arrays with sparse arrays; spformats.asarray makes one of a dense matrix")
@@ -111,7 +113,9 @@ def _joined(arrays: list[Any], axis: int, dtype: Any) -> CSR:
     dtype = np.dtype(str(dtype).rpartition(".")[2])
     m = parts[0].shape[1]
     starts = np.cumsum([0] + [p.nnz for p in parts]).tolist()
-    indptr = xp.concatenate([p.indptr[:-1] + s for p, s in zip(parts, starts, strict=False)] + [xp.asarray(starts[-1:])])
+    indptr = xp.concatenate(
+        [p.indptr[:-1] + s for p, s in zip(parts, starts, strict=False)] + [xp.asarray(starts[-1:])]
+    )
     data = xp.concatenate([p.data.astype(dtype) for p in parts])
     return CSR._made(data, xp.concatenate([p.indices for p in parts]), indptr, (sum(p.shape[0] for p in parts), m))
 
@@ -141,7 +145,9 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
         return storage(x).repeat(x, repeats, axis=axis)
     if axis is None:
         xp = storage(x)
-        return xp.repeat(xp.reshape(densified(x, "repeat with axis=None", "it is a vector of all entries"), (-1,)), repeats)
+        return xp.repeat(
+            xp.reshape(densified(x, "repeat with axis=None", "it is a vector of all entries"), (-1,)), repeats
+        )
     return _repeated(x, repeats, axis_of(axis))
 
 

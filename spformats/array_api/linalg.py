@@ -119,7 +119,11 @@ def _identity(x: Any) -> Any:
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Cross products of three-element vectors: dense, where `spformats.config` allows it."""
     xp = storage(x1, x2)
-    return xp.linalg.cross(densified(x1, "cross", "products mix the elements"), densified(x2, "cross", "products mix the elements"), axis=axis)
+    return xp.linalg.cross(
+        densified(x1, "cross", "products mix the elements"),
+        densified(x2, "cross", "products mix the elements"),
+        axis=axis,
+    )
 
 
 def solve(x1: Array, x2: Array, /) -> Array:

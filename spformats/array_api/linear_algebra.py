@@ -34,7 +34,9 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
         pairs = [(axis_of(a, x1.ndim), axis_of(b, x2.ndim)) for a, b in zip(*axes, strict=True)]
     for a, b in pairs:
         if x1.shape[a] != x2.shape[b]:
-            raise ValueError(f"tensordot: axis {a} of shape {x1.shape} and axis {b} of shape {x2.shape} differ in length")
+            raise ValueError(
+                f"tensordot: axis {a} of shape {x1.shape} and axis {b} of shape {x2.shape} differ in length"
+            )
     rank = x1.ndim + x2.ndim - 2 * len(pairs)
     if rank > 2:
         raise ValueError(f"tensordot over {len(pairs)} axes has {rank} dimensions, and a sparse array has at most two")

@@ -55,7 +55,9 @@ def squeeze(x: Array, /, axis: Any) -> Array:
     axes = {axis_of(a) for a in (axis if isinstance(axis, tuple) else (axis,))}
     for a in axes:
         if x.shape[a] != 1:
-            raise ValueError(f"cannot squeeze axis {a} of an array of shape {x.shape}: its length is {x.shape[a]}, not 1")
+            raise ValueError(
+                f"cannot squeeze axis {a} of an array of shape {x.shape}: its length is {x.shape[a]}, not 1"
+            )
     return storage(x).reshape(x.todense(), tuple(n for a, n in enumerate(x.shape) if a not in axes)) if axes else x
 
 

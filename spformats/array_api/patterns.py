@@ -40,7 +40,9 @@ def combine(function: Callable[..., Any], arrays: list[SparseArray], pattern: st
     if first._namespace not in ("numpy", "cupy"):  # the standard has no word for scattering: NumPy merges the patterns
         xp = first._xp
         moved = [A.to_namespace(np) for A in arrays]
-        return combine(lambda *data: to_numpy(function(*(xp.asarray(d.copy()) for d in data))), moved, pattern).to_namespace(xp)
+        return combine(
+            lambda *data: to_numpy(function(*(xp.asarray(d.copy()) for d in data))), moved, pattern
+        ).to_namespace(xp)
     if all(isinstance(A, DiagonalArray) for A in arrays):
         result = _over_diagonals(function, arrays, pattern)
     elif isinstance(first, BSR) and all(isinstance(A, BSR) and A.blocksize == first.blocksize for A in arrays):
@@ -84,7 +86,10 @@ def same_layout(A: SparseArray, B: SparseArray) -> bool:
     if type(A) is not type(B) or A._parameters() != B._parameters():
         return False
     parts, others = A._parts(), B._parts()
-    return all(_equal(parts[name], others[name]) for name in A.components[1:]) and parts["data"].shape == others["data"].shape
+    return (
+        all(_equal(parts[name], others[name]) for name in A.components[1:])
+        and parts["data"].shape == others["data"].shape
+    )
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -182,7 +182,12 @@ def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
     count = math.prod(x.shape[a] for a in axes)
     divisor = builtins.max(count - correction, 0)
     squares = _squared_deviations(x, axes, _divided(sum(x, axis=axes), count))
-    return shaped(x, _divided(squares, divisor) if divisor else squares * math.nan if not count else _infinite(squares), axes, keepdims)
+    return shaped(
+        x,
+        _divided(squares, divisor) if divisor else squares * math.nan if not count else _infinite(squares),
+        axes,
+        keepdims,
+    )
 
 
 def _infinite(squares: Any) -> Any:

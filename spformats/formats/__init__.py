@@ -13,5 +13,17 @@ from spformats.formats.jad import JAD
 from spformats.formats.pjad import PJAD
 
 __all__ = [
-    "BSR", "CDM", "CDS", "CSR", "ELL", "FORMATS", "HM", "JAD", "PJAD", "DiagonalArray", "SparseArray", "StorageError", "format_class",
+    "BSR",
+    "CDM",
+    "CDS",
+    "CSR",
+    "ELL",
+    "FORMATS",
+    "HM",
+    "JAD",
+    "PJAD",
+    "DiagonalArray",
+    "SparseArray",
+    "StorageError",
+    "format_class",
 ]

@@ -138,4 +138,6 @@ def check_offsets(offsets: Any, n: int, m: int) -> np.ndarray[Any, Any]:
 def require_square(name: str, shape: tuple[int, int]) -> None:
     """Raise ValueError unless the shape is square."""
     if shape[0] != shape[1]:
-        raise ValueError(f"format {name!r} holds square matrices only, got shape {shape}; use 'cds' for rectangular ones")
+        raise ValueError(
+            f"format {name!r} holds square matrices only, got shape {shape}; use 'cds' for rectangular ones"
+        )

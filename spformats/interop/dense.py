@@ -19,12 +19,18 @@ def from_dense(
     """
     if not hasattr(obj, "shape") or isinstance(obj, np.ndarray):
         if hasattr(obj, "matvec") and not isinstance(obj, np.ndarray):
-            raise TypeError(f"a {type(obj).__name__} only multiplies: its entries cannot be read; pass the matrix it was made from")
+            raise TypeError(
+                f"a {type(obj).__name__} only multiplies: its entries cannot be read; pass the matrix it was made from"
+            )
         obj = np.asarray(obj)
     if hasattr(obj, "matvec"):
-        raise TypeError(f"a {type(obj).__name__} only multiplies: its entries cannot be read; pass the matrix it was made from")
+        raise TypeError(
+            f"a {type(obj).__name__} only multiplies: its entries cannot be read; pass the matrix it was made from"
+        )
     if obj.ndim != 2:
-        raise ValueError(f"a sparse array has two dimensions, got an input of shape {tuple(obj.shape)}; reshape it first")
+        raise ValueError(
+            f"a sparse array has two dimensions, got an input of shape {tuple(obj.shape)}; reshape it first"
+        )
     xp = _arrays.xp_of(obj)
     if xp.__name__ not in ("numpy", "cupy"):
         from spformats.interop.devices import to_numpy

@@ -60,7 +60,9 @@ def _compressed(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) ->
     shape = _arrays.check_shape(shape)
     nnz = int(indptr[-1]) if indptr.shape[0] else 0
     if min(data.shape[0], indices.shape[0]) < nnz:
-        raise ValueError(f"indptr ends at {nnz}, but data and indices have {data.shape[0]} and {indices.shape[0]} entries")
+        raise ValueError(
+            f"indptr ends at {nnz}, but data and indices have {data.shape[0]} and {indices.shape[0]} entries"
+        )
     data, indices = _arrays.as_values(data[:nnz]), _native(indices[:nnz])
     indptr = _native(indptr)
     _arrays.check_pointers("indptr", indptr, shape[0] + 1, nnz)
@@ -104,7 +106,9 @@ def _from_dia(S: Any) -> SparseArray:
     inside = np.flatnonzero((given > -n) & (given < m))
     offsets = np.unique(given[inside])
     nbytes = offsets.shape[0] * n * source.itemsize
-    check_storage("cds", nbytes, source.nbytes, f"{offsets.shape[0]} diagonals are padded to {n} slots", "CSR or HM", False)
+    check_storage(
+        "cds", nbytes, source.nbytes, f"{offsets.shape[0]} diagonals are padded to {n} slots", "CSR or HM", False
+    )
     data = np.zeros((offsets.shape[0], n), dtype=source.dtype)
     width = source.shape[1]
     for k in inside.tolist():

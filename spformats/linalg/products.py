@@ -25,7 +25,11 @@ def dense_product(A: SparseArray, x: Any, trans: str = "N") -> Any:
         return dispatch.run("spmv", A, x, trans=trans)
     columns = x.shape[1]
     if columns == 1:  # solvers hand over (n, 1): that is a vector
-        return dispatch.run("spmv", A, x[:, 0], trans=trans).reshape(rows, 1) if A._namespace != "array_api_strict" else _column(A, x, trans)
+        return (
+            dispatch.run("spmv", A, x[:, 0], trans=trans).reshape(rows, 1)
+            if A._namespace != "array_api_strict"
+            else _column(A, x, trans)
+        )
     if columns == 0:
         xp = A._xp
         return xp.zeros((rows, 0), dtype=xp.result_type(A.dtype, x.dtype))
@@ -62,7 +66,9 @@ def check_operand(A: SparseArray, x: Any, trans: str, convert: bool = True) -> A
     if x.ndim not in (1, 2) or x.shape[0] != inner:
         op = {"N": "A", "T": "A.T", "C": "A.H"}[trans]
         shape = A.shape if trans == "N" else A.shape[::-1]
-        raise ValueError(f"{op} @ x: {op} has shape {shape}, so x must have shape ({inner},) or ({inner}, k), got {tuple(x.shape)}")
+        raise ValueError(
+            f"{op} @ x: {op} has shape {shape}, so x must have shape ({inner},) or ({inner}, k), got {tuple(x.shape)}"
+        )
     return x
 
 
@@ -88,11 +94,16 @@ def sparse_product(A: SparseArray, B: SparseArray) -> SparseArray:
     if A.shape[1] != B.shape[0]:
         raise ValueError(f"A @ B: shapes {A.shape} and {B.shape} do not match, {A.shape[1]} != {B.shape[0]}")
     if A._namespace != B._namespace:
-        raise TypeError(f"A holds {A._namespace} arrays and B {B._namespace} arrays; move one with to_device or to_namespace")
+        raise TypeError(
+            f"A holds {A._namespace} arrays and B {B._namespace} arrays; move one with to_device or to_namespace"
+        )
     if integer_products.is_integer(A) or integer_products.is_integer(B):
         if integer_products.is_integer(A) and integer_products.is_integer(B) and A._namespace == "numpy":
             return integer_products.sparse_product(A, B)
-        A, B = (integer_products.as_floating(X, Y.dtype) if integer_products.is_integer(X) else X for X, Y in ((A, B), (B, A)))
+        A, B = (
+            integer_products.as_floating(X, Y.dtype) if integer_products.is_integer(X) else X
+            for X, Y in ((A, B), (B, A))
+        )
     if isinstance(A, DiagonalArray) and isinstance(B, DiagonalArray):
         from spformats.linalg.diagonal_product import multiply
 

@@ -31,7 +31,9 @@ class Access:
 
     def __bool__(self: Any) -> bool:
         if self.shape != (1, 1):
-            raise ValueError(f"the truth value of an array of shape {self.shape} is ambiguous; use spformats.any or spformats.all")
+            raise ValueError(
+                f"the truth value of an array of shape {self.shape} is ambiguous; use spformats.any or spformats.all"
+            )
         return bool(self[0, 0])
 
     def __int__(self) -> int:

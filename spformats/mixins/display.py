@@ -68,7 +68,8 @@ def spy_svg(A: Any) -> str:
     counts = np.bincount(cell, minlength=height * width).reshape(height, width)
     shade = np.sqrt(counts / max(counts.max(), 1))
     rects = "".join(
-        f"<rect x='{c}' y='{r}' width='1' height='1' fill-opacity='{max(shade[r, c], 0.15):.2f}'/>" for r, c in np.argwhere(counts)
+        f"<rect x='{c}' y='{r}' width='1' height='1' fill-opacity='{max(shade[r, c], 0.15):.2f}'/>"
+        for r, c in np.argwhere(counts)
     )
     return (
         f"<svg width='{4 * width}' height='{4 * height}' viewBox='0 0 {width} {height}' role='img' aria-label='spy picture'>"

@@ -75,7 +75,12 @@ class SciPyProtocol(LinearOperator):
     def _as_operator(self: Any) -> LinearOperator:
         """A plain LinearOperator over this array, for sums and products with other operators."""
         return LinearOperator(
-            shape=self.shape, dtype=self.dtype, matvec=self.matvec, rmatvec=self.rmatvec, matmat=self.matmat, rmatmat=self.rmatmat
+            shape=self.shape,
+            dtype=self.dtype,
+            matvec=self.matvec,
+            rmatvec=self.rmatvec,
+            matmat=self.matmat,
+            rmatmat=self.rmatmat,
         )
 
     # ------------------------------------------------------------------ scipy.sparse
@@ -190,5 +195,7 @@ def _vector(x: Any, length: int, shape: tuple[int, int]) -> Any:
     if isinstance(x, np.matrix) or not hasattr(x, "shape"):
         x = np.asarray(x)
     if tuple(x.shape) not in ((length,), (length, 1)):
-        raise ValueError(f"dimension mismatch: an operator of shape {shape} takes a vector of length {length}, got shape {tuple(x.shape)}")
+        raise ValueError(
+            f"dimension mismatch: an operator of shape {shape} takes a vector of length {length}, got shape {tuple(x.shape)}"
+        )
     return x

@@ -106,7 +106,13 @@ def test_stacking(S, layout):
         same(sp.vstack(blocks, format="csr").toarray(), np.vstack(dense))
         same(sp.block_diag(blocks).toarray(), la.block_diag(*dense))
     same(sp.block_array([[A, None], [T, A]]).toarray(), np.block([[D, 0 * D], [E, D]]))
-    for left, right, dl, dr in ((A, T, D, E), (T, A, E, D), (A, A, D, D), (A, np.eye(2), D, np.eye(2)), (np.eye(2), A, np.eye(2), D)):
+    for left, right, dl, dr in (
+        (A, T, D, E),
+        (T, A, E, D),
+        (A, A, D, D),
+        (A, np.eye(2), D, np.eye(2)),
+        (np.eye(2), A, np.eye(2), D),
+    ):
         same(sp.kron(left, right).toarray(), np.kron(dl, dr), rtol=1e-5)
     same(sp.kronsum(A, A).toarray(), np.kron(np.eye(16), D) + np.kron(D, np.eye(16)))
     same(sp.tril(A).toarray(), np.tril(D))

@@ -36,7 +36,9 @@ def operators(S):
     D = S.toarray()
     yield sla.aslinearoperator(S)
     yield sla.aslinearoperator(D)
-    yield sla.LinearOperator(S.shape, dtype=S.dtype, matvec=lambda v: D @ v.ravel(), rmatvec=lambda v: D.conj().T @ v.ravel())
+    yield sla.LinearOperator(
+        S.shape, dtype=S.dtype, matvec=lambda v: D @ v.ravel(), rmatvec=lambda v: D.conj().T @ v.ravel()
+    )
 
 
 @pytest.mark.parametrize("layout", EVERY)
@@ -57,7 +59,14 @@ class TestAlgebra:
     def test_scaled(self, layout, dtype):
         S = example(dtype=dtype)
         L, D = sla.aslinearoperator(build(S, layout)), S.toarray()
-        for got, expected in ((2 * L, 2 * D), (L * 2, 2 * D), (-L, -D), (L / 2, D / 2), (2j * L, 2j * D), (L * 2j, 2j * D)):
+        for got, expected in (
+            (2 * L, 2 * D),
+            (L * 2, 2 * D),
+            (-L, -D),
+            (L / 2, D / 2),
+            (2j * L, 2j * D),
+            (L * 2j, 2j * D),
+        ):
             applies(got, expected)
 
     def test_identity_and_composition(self, layout, dtype):

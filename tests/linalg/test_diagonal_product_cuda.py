@@ -19,17 +19,17 @@ from plugins.cuda_emulated import emulated
 from plugins import cuda_emulator, nvrtc
 
 KERNELS = {
-    "cuda": diagonal_product.launch_ours,
-    "tile": diagonal_product.launch_tile,
-    "atomic": diagonal_product.launch_atomic,
+    "cuda": diagonal_product.ours,
+    "tile": diagonal_product.tile,
+    "atomic": diagonal_product.atomic,
 }
 needs_compiler = pytest.mark.skipif(cuda_emulator.COMPILER is None, reason="the emulator needs g++")
 
 
 @pytest.fixture(scope="module")
 def emulator():
-    for name, launch in KERNELS.items():
-        diagonal_product.register(f"emulated-{name}", launch, -5, namespace="numpy")
+    for name, make in KERNELS.items():
+        diagonal_product.register(f"emulated-{name}", make, -5, namespace="numpy")
     with emulated():
         yield
 

@@ -75,7 +75,7 @@ def compile_source(text: str, function: str) -> Any:
 def by_value(argument: Any) -> np.ndarray:
     """The bytes a launch passes: an array's address, a scalar's value, a `ByValue` array's contents."""
     if isinstance(argument, ByValue):
-        return np.ascontiguousarray(argument.array)
+        return np.ascontiguousarray(argument.array)  # a struct of integers is their bytes, one after the other
     if isinstance(argument, np.ndarray):
         return np.array([argument.ctypes.data], dtype=np.uint64)
     assert isinstance(argument, np.generic), (
