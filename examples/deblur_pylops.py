@@ -49,7 +49,9 @@ def main():
     seen = Blur @ image + 1e-3 * np.random.default_rng(0).standard_normal(shape)
     Smooth = 0.003 * pylops.Laplacian(shape, edge=False)
     data = np.concatenate([seen.ravel(), np.zeros(image.size)])
-    restored = pylops.cgls(pylops.VStack([Blur, Smooth]), data, niter=options.iterations, tol=0, rtol=1e-5)[0].reshape(shape)
+    restored = pylops.cgls(pylops.VStack([Blur, Smooth]), data, niter=options.iterations, tol=0, rtol=1e-5)[0].reshape(
+        shape
+    )
 
     before, after = (np.linalg.norm(found - image) / np.linalg.norm(image) for found in (seen, restored))
     print(f"error of the blurred image {before:.3f}, of the restored one {after:.3f}")

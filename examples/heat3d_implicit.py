@@ -57,7 +57,9 @@ def main():
     time_ = options.steps * dt
     allowed = 2 * (options.steps * (dt * eigenvalue) ** 2 / 2 + 3 * np.pi**2 * time_ * (np.pi * h) ** 2 / 12)
     error = abs(share / analytic - 1)
-    print(f"mode against the discrete formula {worst:.1e}, against the analytic one {error:.1e} (allowed {allowed:.1e})")
+    print(
+        f"mode against the discrete formula {worst:.1e}, against the analytic one {error:.1e} (allowed {allowed:.1e})"
+    )
     return 0 if worst < 1e-8 and error < allowed else 1
 
 

@@ -9,7 +9,9 @@ import scipy.sparse.linalg as sla
 import spformats as sf
 
 FORMATS = ("cds", "pjad", "bsr", "csr", "ell", "jad", "hm", "cdm")
-HEAD = f"{'format':<10}{'MB':>8}{'convert s':>11}{'iterations':>12}{'true residual':>15}{'solve s':>10}{'SciPy/this':>12}"
+HEAD = (
+    f"{'format':<10}{'MB':>8}{'convert s':>11}{'iterations':>12}{'true residual':>15}{'solve s':>10}{'SciPy/this':>12}"
+)
 
 
 class Result(NamedTuple):
@@ -56,7 +58,9 @@ def solve_with_every_format(csr, b, solver="cg", *, rtol=1e-8, maxiter=5000, M=N
         result = results[name] = _solve(solver, A, csr, b, rtol, maxiter, M)
         _print_line(name, A, converted, result, results["SciPy CSR"].seconds)
         if result.converged and result.residual > 10 * max(rtol, results["SciPy CSR"].residual):
-            raise ArithmeticError(f"{name}: the solver claims to be done, but the true residual is {result.residual:.1e}")
+            raise ArithmeticError(
+                f"{name}: the solver claims to be done, but the true residual is {result.residual:.1e}"
+            )
     return results
 
 
