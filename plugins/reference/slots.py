@@ -1,6 +1,7 @@
 """Any format that can say where its values belong: the products a new format has before anybody writes it a kernel.
 
-Such a format defines ``_slots() -> (rows, cols)``: row and column of each element of ``data``, which is 1-D.
+Such a format defines ``_slots() -> (rows, cols)``: row and column of each element of ``data``, which is 1-D. They are
+arrays of the library that ``data`` is of; array-API calls make them on any.
 """
 
 from __future__ import annotations

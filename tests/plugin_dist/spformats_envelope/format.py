@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from array_api_compat import array_namespace, device
 
 from spformats import CSR, SparseArray
 
@@ -53,10 +54,12 @@ class Envelope(SparseArray):
         indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=self.shape[0]))])
         return CSR(self.data[kept], cols[kept], indptr, shape=self.shape)
 
-    def _slots(self) -> tuple[np.ndarray, np.ndarray]:
-        """Row and column of each value: enough for the reference plugin's products and for the conformance suite."""
-        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.ptr))
-        return rows, np.arange(rows.size) - self.ptr[rows] + self.first[rows]
+    def _slots(self) -> tuple[Any, Any]:
+        """Row and column of each value, for the reference plugin's products (on any array library) and the suite."""
+        xp = array_namespace(self.data)
+        places = xp.arange(self.data.shape[0], dtype=xp.int64, device=device(self.data))
+        rows = xp.searchsorted(self.ptr[1:], places, side="right")
+        return rows, places - xp.take(self.ptr, rows) + xp.take(self.first, rows)
 
     def _count(self) -> int:
         return int(self.data.size)
