@@ -1,4 +1,5 @@
-"""What the pages say is true: their Python blocks run, their files exist, the docstrings' examples print what they show."""
+"""What the pages say is true: their Python blocks run, their files exist, the docstrings' examples print what they
+show."""
 
 import doctest
 import importlib

@@ -104,7 +104,8 @@ def cut_rows(xp: Any, indptr: Any, longest: int) -> Part:
 
 
 def slice_order(xp: Any, lanes: Any, height: Any, window: int) -> Any:
-    """In each window rows of many lanes first, then, where it saves padding, of many steps; equal ones stay in order."""
+    """In each window rows of many lanes first, then, where it saves padding, of many steps; equal ones stay in
+    order."""
     n = lanes.shape[0]
     most = int(height.max()) + 1 if n else 1
     number = xp.arange(n) // window

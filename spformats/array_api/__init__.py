@@ -15,9 +15,9 @@ _MODULES = {
         "arange empty empty_like from_dlpack full full_like linspace meshgrid ones ones_like tril triu zeros zeros_like"
     ),
     "elementwise_unary": (
-        "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf isnan "
-        "log log10 log1p log2 logical_not negative positive real reciprocal round sign signbit sin sinh sqrt square tan "
-        "tanh trunc"
+        "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf "
+        "isnan log log10 log1p log2 logical_not negative positive real reciprocal round sign signbit sin sinh sqrt "
+        "square tan tanh trunc"
     ),
     "elementwise_binary": (
         "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal "

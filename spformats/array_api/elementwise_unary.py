@@ -1,7 +1,7 @@
 """Elementwise functions of one array, made from a table.
 
-A function with f(0) = 0 is applied to the stored values and keeps the format and its layout; padding and filled-in zeros
-are zeros still. One with f(0) ≠ 0 has a dense result, which `densify` refuses or allows.
+A function with f(0) = 0 is applied to the stored values and keeps the format and its layout; padding and filled-in
+zeros are zeros still. One with f(0) ≠ 0 has a dense result, which `densify` refuses or allows.
 """
 
 from __future__ import annotations

@@ -61,7 +61,8 @@ def _repeat_to(x: Any, shape: tuple[int, int]) -> Any:
 
 
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
-    """The array repeated along its axes of length 1; a sparse array stays sparse (as CSR where anything is repeated)."""
+    """The array repeated along its axes of length 1; a sparse array stays sparse (as CSR where anything is
+    repeated)."""
     if not is_sparse(x):
         return storage(x).broadcast_to(x, shape)
     shape = check_shape(shape, "broadcast_to")
@@ -125,7 +126,8 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Array:
     arrays = list(arrays)
     if any(map(is_sparse, arrays)):
         raise ValueError(
-            f"stack of {len(arrays)} two-dimensional arrays has three dimensions, and a sparse array has two; use concat"
+            f"stack of {len(arrays)} two-dimensional arrays has three dimensions, and a sparse array has two; use "
+            "concat"
         )
     return storage(*arrays).stack(arrays, axis=axis)
 

@@ -1,7 +1,7 @@
 """The standard's ``linalg`` extension, for single matrices.
 
-What the structure allows is done sparsely (norms, traces, powers, `solve` by SciPy's LU). Factorisations that fill the matrix
-are dense by nature: they run where `spformats.config` allows it.
+What the structure allows is done sparsely (norms, traces, powers, `solve` by SciPy's LU). Factorisations that fill the
+matrix are dense by nature: they run where `spformats.config` allows it.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def squeeze(x: Array, /, axis: Any) -> Array:
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
     """The entries in another shape, row after row.
 
-    Two dimensions give CSR, also from a vector. A vector from a matrix is dense, and `spformats.config` must allow it unless
-    the matrix has a single row or column.
+    Two dimensions give CSR, also from a vector. A vector from a matrix is dense, and `spformats.config` must allow it
+    unless the matrix has a single row or column.
     """
     lengths = (int(shape),) if isinstance(shape, int | np.integer) else tuple(int(s) for s in shape)
     if not is_sparse(x):
@@ -139,7 +139,8 @@ def _scattered(csr: CSR, rows: Any, cols: Any, xp: Any) -> CSR:
 
 
 def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
-    """Entries moved along an axis, those pushed over the end coming in at the start (with ``axis=None``, row after row)."""
+    """Entries moved along an axis, those pushed over the end coming in at the start (with ``axis=None``, row after
+    row)."""
     if not is_sparse(x):
         return storage(x).roll(x, shift, axis=axis)
     shifts = shift if isinstance(shift, tuple) else (shift,)

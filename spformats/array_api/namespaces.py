@@ -63,8 +63,8 @@ def sparse(x: Any) -> Any:
 def structural(function: Callable[..., Any]) -> Callable[..., Any]:
     """Run a function that moves entries about on NumPy where the arrays' own library cannot scatter.
 
-    NumPy and CuPy arrays are worked on where they are. Others (torch, array_api_strict) live on the CPU too; the standard
-    has no word for scattering, so they are handed to NumPy and back.
+    NumPy and CuPy arrays are worked on where they are. Others (torch, array_api_strict) live on the CPU too; the
+    standard has no word for scattering, so they are handed to NumPy and back.
     """
 
     @functools.wraps(function)

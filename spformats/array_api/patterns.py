@@ -1,7 +1,7 @@
 """Put several sparse arrays over one pattern, the union or the intersection of theirs, in the structure they share.
 
-Arrays whose layouts are the same need nothing at all. Diagonal formats meet in the set of their diagonals, BSR arrays of
-one block size in the set of their blocks, everything else in CSR.
+Arrays whose layouts are the same need nothing at all. Diagonal formats meet in the set of their diagonals, BSR arrays
+of one block size in the set of their blocks, everything else in CSR.
 """
 
 from __future__ import annotations

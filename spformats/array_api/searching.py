@@ -113,8 +113,8 @@ def searchsorted(x1: Array, x2: Array, /, *, side: str = "left", sorter: Any = N
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     """Elements of x1 where the condition holds, else of x2.
 
-    Sparse over the union of the patterns where x2 is sparse or 0 (or the condition is dense and what it picks is 0 where
-    nothing is stored); dense, as `densify` allows, where x2 is not 0.
+    Sparse over the union of the patterns where x2 is sparse or 0 (or the condition is dense and what it picks is 0
+    where nothing is stored); dense, as `densify` allows, where x2 is not 0.
     """
     condition, x1, x2 = map(sparse, (condition, x1, x2))
     operands = (condition, x1, x2)

@@ -12,7 +12,8 @@ _UFUNCS = {"max": "maximum", "min": "minimum", "prod": "multiply", "sum": "add"}
 
 
 def reduce_rows(csr: CSR, operation: str, data: Any, empty: Any) -> Any:
-    """``max``, ``min``, ``prod`` or ``sum`` of ``data`` (one value an entry) over each row; ``empty`` where a row has none."""
+    """``max``, ``min``, ``prod`` or ``sum`` of ``data`` (one value an entry) over each row; ``empty`` where a row has
+    none."""
     xp = csr._xp
     ufunc = getattr(xp, _UFUNCS[operation])
     lengths = csr.indptr[1:] - csr.indptr[:-1]

@@ -171,7 +171,8 @@ def _divided(total: Any, count: float) -> Any:
 
 
 def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Variance over axes, the zeros that are not stored included; the divisor is the number of entries less ``correction``."""
+    """Variance over axes, the zeros that are not stored included; the divisor is the number of entries less
+    ``correction``."""
     if not is_sparse(x):
         return storage(x).var(x, axis=axis, correction=correction, keepdims=keepdims)
     axes = reduced_axes(axis)

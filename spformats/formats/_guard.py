@@ -24,6 +24,7 @@ def check_storage(format: str, nbytes: int, csr_bytes: int, why: str, fits: str,
     if force or nbytes <= BYTES or nbytes <= TIMES * csr_bytes:
         return
     raise StorageError(
-        f"{format.upper()} would need {nbytes} bytes ({readable(nbytes)}) for this matrix: {why}. CSR needs {csr_bytes} bytes "
+        f"{format.upper()} would need {nbytes} bytes ({readable(nbytes)}) for this matrix: {why}. CSR needs "
+        f"{csr_bytes} bytes "
         f"({readable(csr_bytes)}); {fits} fits. Pass force=True to convert all the same."
     )

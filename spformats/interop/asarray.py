@@ -22,17 +22,19 @@ def asarray(
         A dense array of one dimension or none, or a number, gives a dense array of the storage namespace (NumPy, CuPy).
         Duplicates are summed and unsorted indices sorted, in a copy: the caller's matrix is never changed.
     format : str, optional
-        ``"csr"``, ``"ell"``, ``"jad"``, ``"pjad"``, ``"bsr"``, ``"cds"``, ``"hm"``, ``"cdm"``, a plugin's, or ``"auto"``
-        for the one the advisor recommends. By default the input's own: CSR from CSR, BSR from BSR, CDS from DIA, else CSR.
+        ``"csr"``, ``"ell"``, ``"jad"``, ``"pjad"``, ``"bsr"``, ``"cds"``, ``"hm"``, ``"cdm"``, a plugin's, or
+        ``"auto"`` for the one the advisor recommends. By default the input's own: CSR from CSR, BSR from BSR, CDS from
+        DIA, else CSR.
     dtype : dtype, optional
         By default the input's; integers and bool become float32 or float64, whichever NumPy promotes them with float32
-        to, float16 becomes float32. Integer and bool data types are kept where they are named here, and where a dense input
-        comes without a format, as the array API standard has it.
+        to, float16 becomes float32. Integer and bool data types are kept where they are named here, and where a dense
+        input comes without a format, as the array API standard has it.
     device : str or device, optional
         ``"cpu"``, ``"cuda"``, ``"cuda:1"``; by default where the input is.
     copy : bool, optional
         By default a CSR or BSR input of the right dtype shares its values and indices with the result (do not change it
-        afterwards), and every other result is independent. True never shares; False raises ValueError where it must copy.
+        afterwards), and every other result is independent. True never shares; False raises ValueError where it must
+        copy.
     force : bool
         Convert even where the format's padding would take absurd memory.
     prune : bool

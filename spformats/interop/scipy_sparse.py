@@ -167,6 +167,7 @@ def _on_host(A: SparseArray) -> SparseArray:
         return A
     if A._namespace == "cupy":
         raise TypeError(
-            f"this array is on {A.device}; SciPy works on the host. Use A.to_device('cpu') first, or A.to_cupyx_sparse() with cupyx"
+            f"this array is on {A.device}; SciPy works on the host. Use A.to_device('cpu') first, or "
+            "A.to_cupyx_sparse() with cupyx"
         )
     return A.to_namespace(np)

@@ -16,8 +16,8 @@ def cg(
     """Solve ``A x = b`` for a Hermitian positive definite A by the conjugate gradient method.
 
     The recursive residual of the method drifts from ``b - A x``, in single precision most of all. Where it says the
-    tolerance is met, the true residual is computed; if that disagrees the iteration restarts from there, and if restarts no
-    longer help the result is reported as not converged.
+    tolerance is met, the true residual is computed; if that disagrees the iteration restarts from there, and if
+    restarts no longer help the result is reported as not converged.
 
     Parameters
     ----------
@@ -49,8 +49,9 @@ def cg(
 
     References
     ----------
-    M. R. Hestenes, E. Stiefel, *Methods of Conjugate Gradients for Solving Linear Systems*, 1952; the stopping rule follows
-    H. A. van der Vorst, Q. Ye, *Residual Replacement Strategies for Krylov Subspace Iterative Methods*, SISC 22, 2000.
+    M. R. Hestenes, E. Stiefel, *Methods of Conjugate Gradients for Solving Linear Systems*, 1952; the stopping rule
+    follows H. A. van der Vorst, Q. Ye, *Residual Replacement Strategies for Krylov Subspace Iterative Methods*, SISC
+    22, 2000.
 
     Examples
     --------

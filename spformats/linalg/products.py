@@ -51,7 +51,8 @@ def check_operand(A: SparseArray, x: Any, trans: str, convert: bool = True) -> A
         x = _adopt(A, x, namespace)
     elif namespace == "cupy" and x.device != A._holder.data.device:
         raise TypeError(
-            f"the matrix is on cuda:{A._holder.data.device.id} and the operand on cuda:{x.device.id}; move one of them with to_device"
+            f"the matrix is on cuda:{A._holder.data.device.id} and the operand on cuda:{x.device.id}; move one of "
+            "them with to_device"
         )
     if isinstance(x, np.ndarray):
         if type(x) is not np.ndarray:
@@ -73,7 +74,8 @@ def check_operand(A: SparseArray, x: Any, trans: str, convert: bool = True) -> A
 
 
 def _adopt(A: SparseArray, x: Any, namespace: str) -> Any:
-    """An operand from elsewhere: lists and frames become NumPy arrays, arrays of another device or library are refused."""
+    """An operand from elsewhere: lists and frames become NumPy arrays, arrays of another device or library are
+    refused."""
     known = {"numpy": "the host (numpy)", "cupy": "a GPU (cupy)"}
     if namespace in ("cupy", "torch", "array_api_strict", "jax", "jaxlib", "dask") or A._namespace != "numpy":
         ours = known.get(A._namespace, A._namespace)

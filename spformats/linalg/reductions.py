@@ -29,7 +29,8 @@ def diagonal(A: SparseArray, k: int = 0) -> Any:
 
 
 def sum(A: SparseArray, axis: int | None = None, dtype: Any = None) -> Any:
-    """Sum of all entries, or along axis 0 (over the rows) or 1; a product with a vector of ones, so no format is converted."""
+    """Sum of all entries, or along axis 0 (over the rows) or 1; a product with a vector of ones, so no format is
+    converted."""
     if dtype is not None:
         A = A.astype(dtype)
     xp, (n, m) = A._xp, A.shape

@@ -14,8 +14,8 @@ class Access:
     def __getitem__(self: Any, key: Any) -> Any:
         """Slices give a sparse array, an integer a dense row or column, two integers an element.
 
-        Integer arrays select rows or columns (a sparse array) or, two of them, elements (a dense array). Boolean arrays are
-        refused.
+        Integer arrays select rows or columns (a sparse array) or, two of them, elements (a dense array). Boolean arrays
+        are refused.
         """
         from spformats.array_api.indexing import getitem
 

@@ -1,4 +1,5 @@
-"""The array API's side of the object: device, transposes, dense copies, and refusals of what would densify in silence."""
+"""The array API's side of the object: device, transposes, dense copies, and refusals of what would densify in
+silence."""
 
 from __future__ import annotations
 
@@ -125,7 +126,8 @@ class ArrayObject:
             holder[()] = self
             return holder
         raise TypeError(
-            f"a sparse array of shape {self.shape} is not turned into a dense one in silence: use A.todense(), or A.to_scipy_sparse()"
+            f"a sparse array of shape {self.shape} is not turned into a dense one in silence: use A.todense(), or "
+            "A.to_scipy_sparse()"
         )
 
     def __len__(self: Any) -> int:

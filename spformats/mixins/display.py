@@ -41,7 +41,8 @@ class Display:
             **{k: str(v) for k, v in self._parameters().items()},
         }
         body = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>"
+            f"<tr><th style='text-align:left'>{html.escape(k)}</th>"
+            f"<td style='text-align:left'>{html.escape(v)}</td></tr>"
             for k, v in rows.items()
         )
         return f"<div style='display:flex;gap:1em;align-items:center'><table>{body}</table>{spy_svg(self)}</div>"
@@ -72,6 +73,7 @@ def spy_svg(A: Any) -> str:
         for r, c in np.argwhere(counts)
     )
     return (
-        f"<svg width='{4 * width}' height='{4 * height}' viewBox='0 0 {width} {height}' role='img' aria-label='spy picture'>"
+        f"<svg width='{4 * width}' height='{4 * height}' viewBox='0 0 {width} {height}' "
+        "role='img' aria-label='spy picture'>"
         f"<rect width='{width}' height='{height}' fill='none' stroke='gray' stroke-width='0.2'/>{rects}</svg>"
     )

@@ -109,7 +109,8 @@ class SciPyProtocol(LinearOperator):
         return int(self._xp.count_nonzero(self._holder.to_csr().data))
 
     def to_scipy_sparse(self: Any) -> Any:
-        """A SciPy sparse array with the same values: ``bsr_array`` from BSR, ``dia_array`` from CDS, else ``csr_array``.
+        """A SciPy sparse array with the same values: ``bsr_array`` from BSR, ``dia_array`` from CDS, else
+        ``csr_array``.
 
         Always a copy, on the host only: a matrix on a GPU has `to_cupyx_sparse`.
         """
@@ -196,6 +197,7 @@ def _vector(x: Any, length: int, shape: tuple[int, int]) -> Any:
         x = np.asarray(x)
     if tuple(x.shape) not in ((length,), (length, 1)):
         raise ValueError(
-            f"dimension mismatch: an operator of shape {shape} takes a vector of length {length}, got shape {tuple(x.shape)}"
+            f"dimension mismatch: an operator of shape {shape} takes a vector of length {length}, got shape "
+            f"{tuple(x.shape)}"
         )
     return x

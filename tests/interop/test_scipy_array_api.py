@@ -1,4 +1,5 @@
-"""The same again with SciPy's array API support switched on, which it reads when it is imported: in a process of its own."""
+"""The same again with SciPy's array API support switched on, which it reads when it is imported: in a process of its
+own."""
 
 import os
 import pathlib
