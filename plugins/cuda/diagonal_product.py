@@ -1,13 +1,12 @@
 """Products of diagonal matrices on the GPU: ours, and the two kernels of paper 004, which run when forced by name.
 
-``sf.config(kernel="tile")`` is the paper's shared-memory kernel for bands (T = 16), ``kernel="atomic"`` its kernel with
-one thread per nonzero of A and atomic additions.
+``sf.config(kernel="tile")`` is the paper's shared-memory kernel for bands (tiles of 16 × 16), ``kernel="atomic"`` its
+kernel with one thread per nonzero of A and atomic additions.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,215 +16,115 @@ from spformats.formats._arrays import xp_of
 from spformats_plugins.cuda import runtime
 
 FORMATS = ("cds", "hm", "cdm")
+SOURCE = "diagonal_product.cuh"
 #: Rows a lane sums, and warps (neighbouring diagonals of the result) a block.
 RUN, WARPS = 4, 8
 #: Side of the paper's tiles.
 SIDE = 16
 BLOCK = 256
-_KEPT = 256
+#: Prepared launches kept with one plan (they depend on where the operands keep their diagonals).
+_KEPT = 16
+
+#: ``launch(a, b, c, alpha, beta, mode)`` on flat values and scalars of the result type; bits of mode as in the source.
+Launch = Callable[[Any, Any, Any, Any, Any, int], None]
 
 
-class _Uploads:
-    """Device copies of the index tables in use; the host array is kept too, so that its identity stays its own."""
+class Job:
+    """What the kernels share: sizes, types, and the tables of one product on the device."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.entries: OrderedDict[tuple[int, str], tuple[Any, Any]] = OrderedDict()
+    def __init__(self, pairs: Any, left: Any, right: Any, out: Any):
+        self.pairs, self.left, self.right, self.out = pairs, left, right, out
+        self.sizes = tuple(np.int64(s) for s in pairs.shape)
+        self.rows, self.count = int(pairs.shape[0]), len(pairs.offsets)
+        xp = xp_of(left.flat)
+        self.a_base, self.b_base, self.c_base = xp.asarray(left.base), xp.asarray(right.base), xp.asarray(out.base)
+        names = ("a_offsets", "b_offsets", "offsets", "ptr", "left", "right")
+        key = "on device", str(left.flat.device)
+        self.on = pairs.derived(key, lambda p: {name: xp.asarray(getattr(p, name)) for name in names})
+        self.upload = xp.asarray
 
-    def get(self, table: np.ndarray[Any, Any], home: Any) -> Any:
-        """``table`` beside ``home``, copied once."""
-        key = id(table), str(home.device)
-        with self.lock:
-            entry = self.entries.pop(key, None)
-            if entry is None:
-                entry = table, xp_of(home).asarray(table)
-            self.entries[key] = entry
-            if len(self.entries) > _KEPT:
-                self.entries.popitem(last=False)
-        return entry[1]
+    def kernel(self, function: str, *more: tuple[str, int]) -> runtime.Launch:
+        a, b, c = (np.dtype(x) for x in (self.left.flat.dtype, self.right.flat.dtype, self.out.dtype))
+        macros = [m for m in runtime.types(a, b, once=False) if m[0] != "TY"]
+        conjugate = ("CONJ_A", int(self.left.conj)), ("CONJ_B", int(self.right.conj))
+        return runtime.kernel(SOURCE, function, (*macros, ("TY", runtime.CTYPES[c.char]), *conjugate, *more))
 
-
-_uploads = _Uploads()
-
-
-class _Launch:
-    """What the kernels share: types, scalars, the output array and the tables on the device."""
-
-    def __init__(self, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex):
-        self.pairs, self.left, self.right = pairs, left, right
-        self.home = left.flat
-        self.rows, self.inner, self.cols = (np.int64(s) for s in pairs.shape)
-        self.count = len(pairs.offsets)
-        self.dtype = np.dtype(out.dtype)
-        scalar = self.dtype.type
-        self.alpha, self.beta = scalar(alpha), scalar(beta)
-        self.mode = int(alpha != 1) | int(beta != 0) << 1
-        self.c_base = self.table(out.base)
-
-    def table(self, array: np.ndarray[Any, Any]) -> Any:
-        return _uploads.get(array, self.home)
-
-    def macros(self, *more: tuple[str, Any]) -> tuple[tuple[str, Any], ...]:
-        a, b = np.dtype(self.left.flat.dtype), np.dtype(self.right.flat.dtype)
-        kept = [m for m in runtime.types(a, b, once=False) if m[0] != "TY"]
-        conjugate = (("CONJ_A", int(self.left.conj)), ("CONJ_B", int(self.right.conj)))
-        return (*kept, ("TY", runtime.CTYPES[self.dtype.char]), *conjugate, *more)
-
-
-def _output(out: Any, home: Any, zeros: bool) -> Any:
-    if out.flat is not None:
-        return out.flat
-    xp = xp_of(home)
-    return (xp.zeros if zeros else xp.empty)(out.size, dtype=out.dtype)
+    @property
+    def full_rows(self) -> bool:
+        """Whether every diagonal of the result has a row of storage to itself, as in CDS."""
+        base, rows = self.out.base, self.rows
+        return (
+            self.out.padded and self.out.size == self.count * rows and bool((base == np.arange(len(base)) * rows).all())
+        )
 
 
 def _grid(blocks: int) -> tuple[int]:
     if blocks >= 2**31:
         raise ValueError(
-            f"the product needs {blocks} thread blocks, a launch holds at most 2**31 - 1; multiply it in parts"
+            f"the product needs {blocks} thread blocks, a launch holds at most 2**31 - 1; compute it in parts"
         )
     return (blocks,)
 
 
-def launch_ours(job: _Launch, out: Any) -> Any:
+def ours(job: Job) -> tuple[Launch, bool]:
     """The default: a warp owns a piece of one diagonal of the result."""
-    full_rows = (
-        out.flat is None
-        and out.padded
-        and out.size == job.count * int(job.rows)
-        and _owns_rows(out.base, int(job.rows))
-    )
-    flat = _output(out, job.home, zeros=out.padded and not full_rows)
-    if flat.size == 0 or job.count == 0:
-        return flat
-    pairs, table = job.pairs, job.table
-    kernel = runtime.kernel(
-        "diagonal_product.cuh", "product", job.macros(("PRODUCT", 1), ("RUN", RUN), ("WARPS", WARPS))
-    )
+    kernel, block = job.kernel("product", ("PRODUCT", 1), ("RUN", RUN), ("WARPS", WARPS)), (WARPS * 32,)
     groups = -(-job.count // WARPS)
-    grid = _grid(groups * -(-int(job.rows) // (RUN * 32)))
-    kernel(
-        grid,
-        (WARPS * 32,),
-        (
-            job.rows,
-            job.inner,
-            job.cols,
-            np.int64(job.count),
-            np.int64(groups),
-            job.left.flat,
-            table(job.left.base),
-            table(pairs.a_offsets),
-            job.right.flat,
-            table(job.right.base),
-            table(pairs.offsets),
-            table(pairs.ptr),
-            table(pairs.left),
-            table(pairs.right),
-            flat,
-            job.c_base,
-            job.alpha,
-            job.beta,
-            np.int32(job.mode | 4 * full_rows),
-        ),
-    )
-    return flat
+    grid, on = _grid(groups * -(-job.rows // (RUN * 32))), job.on
+    head = (*job.sizes, np.int64(job.count), np.int64(groups))
+    for_a, for_b = (job.a_base, on["a_offsets"]), (job.b_base, on["offsets"], on["ptr"], on["left"], on["right"])
+    c_base = job.c_base
+
+    def launch(a: Any, b: Any, c: Any, alpha: Any, beta: Any, mode: int) -> None:
+        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, alpha, beta, np.int32(mode)))
+
+    return launch, job.full_rows
 
 
-def _owns_rows(base: np.ndarray[Any, Any], rows: int) -> bool:
-    """Whether every diagonal of the result has a row of storage to itself, as in CDS."""
-    return bool((np.diff(base) == rows).all()) and (not len(base) or int(base[0]) == 0)
-
-
-def launch_tile(job: _Launch, out: Any) -> Any:
+def tile(job: Job) -> tuple[Launch, bool]:
     """Algorithm 1 of the paper, over tiles of A in shared memory."""
-    flat = _output(out, job.home, zeros=out.padded)
-    if flat.size == 0 or job.count == 0:
-        return flat
-    pairs, table = job.pairs, job.table
-    dense = pairs.derived("dense list of B", lambda p: _dense(p.b_offsets, p.shape[1], p.shape[2]))
-    kernel = runtime.kernel("diagonal_product.cuh", "tile", job.macros(("TILE", 1), ("SIDE", SIDE)))
+    kernel, block = job.kernel("tile", ("TILE", 1), ("SIDE", SIDE)), (SIDE * SIDE,)
     groups = -(-job.count // SIDE)
-    kernel(
-        _grid(groups * -(-int(job.rows) // SIDE)),
-        (SIDE * SIDE,),
-        (
-            job.rows,
-            job.inner,
-            job.cols,
-            np.int64(job.count),
-            np.int64(groups),
-            np.int64(len(pairs.a_offsets)),
-            job.left.flat,
-            table(job.left.base),
-            table(pairs.a_offsets),
-            job.right.flat,
-            table(job.right.base),
-            table(dense),
-            table(pairs.offsets),
-            flat,
-            job.c_base,
-            job.alpha,
-            job.beta,
-            np.int32(job.mode),
-        ),
-    )
-    return flat
+    grid, on = _grid(groups * -(-job.rows // SIDE)), job.on
+    head = (*job.sizes, np.int64(job.count), np.int64(groups), np.int64(len(job.pairs.a_offsets)))
+    dense = job.upload(_dense(job.pairs.b_offsets, job.pairs.shape[1], job.pairs.shape[2]))
+    for_a, for_b = (job.a_base, on["a_offsets"]), (job.b_base, dense, on["offsets"])
+    c_base = job.c_base
+
+    def launch(a: Any, b: Any, c: Any, alpha: Any, beta: Any, mode: int) -> None:
+        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, alpha, beta, np.int32(mode)))
+
+    return launch, False
 
 
-def launch_atomic(job: _Launch, out: Any) -> Any:
-    """Algorithm 2 of the paper: a thread per nonzero of A, atomic additions into C."""
-    flat = _output(out, job.home, zeros=True)
-    if flat.size == 0 or job.count == 0:
-        return flat
-    pairs, table = job.pairs, job.table
-    if out.flat is not None and job.beta != 1:
-        scale = runtime.kernel("diagonal_product.cuh", "scale", job.macros(("ATOMIC", 1), ("BLOCK", BLOCK)))
-        groups = -(-int(job.rows) // BLOCK)
-        scale(
-            _grid(groups * job.count),
-            (BLOCK,),
-            (
-                job.rows,
-                job.cols,
-                np.int64(groups),
-                table(pairs.offsets),
-                flat,
-                job.c_base,
-                job.beta,
-                np.int32(job.mode),
-            ),
-        )
-    starts = pairs.derived("first nonzero of each diagonal of A", _starts)
-    if not starts[-1]:
-        return flat
-    dense = pairs.derived("dense list of C", lambda p: _dense(p.offsets, p.shape[0], p.shape[2]))
-    kernel = runtime.kernel("diagonal_product.cuh", "atomic", job.macros(("ATOMIC", 1), ("BLOCK", BLOCK)))
-    kernel(
-        _grid(-(-int(starts[-1]) // BLOCK)),
-        (BLOCK,),
-        (
-            job.rows,
-            job.inner,
-            job.cols,
-            np.int64(starts[-1]),
-            np.int64(len(pairs.a_offsets)),
-            np.int64(len(pairs.b_offsets)),
-            table(starts),
-            job.left.flat,
-            table(job.left.base),
-            table(pairs.a_offsets),
-            job.right.flat,
-            table(job.right.base),
-            table(pairs.b_offsets),
-            table(dense),
-            flat,
-            job.c_base,
-            job.alpha,
-            np.int32(job.mode),
-        ),
+def atomic(job: Job) -> tuple[Launch, bool]:
+    """Algorithm 2 of the paper: a thread per nonzero of A, atomic additions into C, which is scaled by beta before."""
+    rows, inner, cols = job.pairs.shape
+    macros = ("ATOMIC", 1), ("BLOCK", BLOCK)
+    kernel, scale, block, on = job.kernel("atomic", *macros), job.kernel("scale", *macros), (BLOCK,), job.on
+    groups = -(-job.rows // BLOCK)
+    scale_grid = _grid(groups * job.count)
+    a_offsets = job.pairs.a_offsets
+    lengths = np.minimum(rows, inner - a_offsets) - np.maximum(0, -a_offsets)
+    starts = np.concatenate([[0], np.cumsum(np.maximum(lengths, 0))]).astype(np.int64)
+    nonzeros = int(starts[-1])
+    grid = _grid(max(-(-nonzeros // BLOCK), 1))
+    head = (
+        *job.sizes,
+        np.int64(nonzeros),
+        np.int64(len(a_offsets)),
+        np.int64(len(job.pairs.b_offsets)),
+        job.upload(starts),
     )
-    return flat
+    for_a = (job.a_base, on["a_offsets"])
+    for_b = (job.b_base, on["b_offsets"], job.upload(_dense(job.pairs.offsets, rows, cols)))
+    scaled, c_base = (job.sizes[0], job.sizes[2], np.int64(groups), on["offsets"]), job.c_base
+
+    def launch(a: Any, b: Any, c: Any, alpha: Any, beta: Any, mode: int) -> None:
+        scale(scale_grid, block, (*scaled, c, c_base, beta, np.int32(mode)))
+        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, alpha, np.int32(mode)))
+
+    return launch, False
 
 
 def _dense(offsets: np.ndarray[Any, Any], rows: int, cols: int) -> np.ndarray[Any, Any]:
@@ -235,25 +134,46 @@ def _dense(offsets: np.ndarray[Any, Any], rows: int, cols: int) -> np.ndarray[An
     return dense
 
 
-def _starts(pairs: Any) -> np.ndarray[Any, Any]:
-    """Running count of the entries on A's diagonals."""
-    rows, inner, _ = pairs.shape
-    lengths = np.minimum(rows, inner - pairs.a_offsets) - np.maximum(0, -pairs.a_offsets)
-    return np.concatenate([[0], np.cumsum(np.maximum(lengths, 0))]).astype(np.int64)
+def _prepared(make: Any, pairs: Any, left: Any, right: Any, out: Any) -> tuple[Launch, bool]:
+    """The launch for these tables, made once; the tables are kept with it, so that their ids stay theirs."""
+    kept = pairs.derived("prepared on cuda", lambda p: {})
+    tables = left.base, right.base, out.base
+    types = left.flat.dtype.char, right.flat.dtype.char, np.dtype(out.dtype).char
+    key = (make, RUN, WARPS, left.flat.device, left.conj, right.conj, types, out.padded, *map(id, tables))
+    entry = kept.get(key)
+    if entry is None:
+        while len(kept) >= _KEPT:
+            kept.pop(next(iter(kept)), None)
+        entry = kept[key] = (*make(Job(pairs, left, right, out._replace(flat=None))), tables)
+    return entry[0], entry[1]
 
 
-def register(name: str, launch: Any, priority: int, namespace: str = "cupy") -> None:
-    """Register one of the launchers as a kernel of the operation."""
+def _run(make: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex) -> Any:
+    xp, flat = xp_of(left.flat), out.flat
+    scalar = np.dtype(out.dtype).type
+    if not len(pairs.offsets) or not out.size:
+        return xp.zeros(out.size, dtype=out.dtype) if flat is None else flat
+    launch, full_rows = _prepared(make, pairs, left, right, out)
+    mode = int(alpha != 1) | int(beta != 0) << 1
+    if flat is None:
+        flat = (xp.zeros if out.padded and not full_rows else xp.empty)(out.size, dtype=out.dtype)
+        mode |= 4 * full_rows
+    launch(left.flat, right.flat, flat, scalar(alpha), scalar(beta), mode)
+    return flat
+
+
+def register(name: str, make: Any, priority: int, namespace: str = "cupy") -> None:
+    """Register one of the kernels above for the operation."""
 
     @dispatch.register("diagmm", FORMATS, namespace, name=name, priority=priority)
     def product(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex) -> Any:
         """``alpha * A @ B + beta * C`` over a table of pairs, see `spformats.linalg.diagonal_product`."""
         if runtime.is_current(left.flat):
-            return launch(_Launch(pairs, left, right, out, alpha, beta), out)
+            return _run(make, pairs, left, right, out, alpha, beta)
         with runtime.on_device(left.flat):
-            return launch(_Launch(pairs, left, right, out, alpha, beta), out)
+            return _run(make, pairs, left, right, out, alpha, beta)
 
 
-register("cuda", launch_ours, 10)
-register("tile", launch_tile, -1)
-register("atomic", launch_atomic, -1)
+register("cuda", ours, 10)
+register("tile", tile, -1)
+register("atomic", atomic, -1)

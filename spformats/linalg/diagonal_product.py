@@ -167,7 +167,7 @@ def run(
 ) -> Any:
     """Allocate and compute a result in ``layout``."""
     itemsize = itemsize_of(dtype)
-    layout.check_size(itemsize, on_host=A._namespace != "cupy")
+    layout.check_size(itemsize, on_host=isinstance(left.flat, np.ndarray))
     out = ProductOutput(None, layout.base, layout.size, dtype, layout.padded)
     try:
         flat = dispatch.call("diagmm", A, pairs, left, right, out, alpha, 0)

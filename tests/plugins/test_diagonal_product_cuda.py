@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from diagonal_cases import diagonal_matrix, random_offsets, tolerance
 
 import spformats as sf
 from spformats import dispatch
 from spformats.linalg import matmul_plan, syrk
 from spformats_plugins.cuda import diagonal_product, runtime
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from plugins.cuda_emulated import emulated
+from . import cuda_emulator, nvrtc
+from .cuda_emulated import emulated
 
-from plugins import cuda_emulator, nvrtc
+sys.path.insert(0, str(Path(__file__).parents[1] / "linalg"))
+from diagonal_cases import diagonal_matrix, random_offsets, tolerance
 
 KERNELS = {
     "cuda": diagonal_product.ours,
