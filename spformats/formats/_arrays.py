@@ -38,6 +38,11 @@ def value_dtype(dtype: Any) -> np.dtype[Any]:
     )
 
 
+def as_arrays(*parts: Any) -> tuple[Any, ...]:
+    """A constructor's arguments as arrays: lists become NumPy arrays."""
+    return tuple(np.asarray(part) if isinstance(part, list | tuple) else part for part in parts)
+
+
 def as_values(array: Any, dtype: Any = None) -> Any:
     """The array with one of the value types, in native byte order; not copied where it already has it."""
     return array.astype(value_dtype(array.dtype if dtype is None else dtype), copy=False)

@@ -79,7 +79,7 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "to_csr" in cls.__dict__:
-            cls.to_csr = _by_source(cls.to_csr)  # type: ignore[method-assign]
+            cls.to_csr = _by_source(cls.to_csr)  # type: ignore[assignment, method-assign]
         name = cls.__dict__.get("format")
         if name is not None:
             cls.format = FormatName(name)
@@ -97,7 +97,7 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
         return self
 
     @classmethod
-    def from_csr(cls, csr: CSR, *, force: bool = False, **layout: Any) -> Self:
+    def from_csr(cls, csr: CSR, *args: Any, **layout: Any) -> Self:  # *args: type checkers then let formats name theirs
         """Convert from CSR; ``layout`` holds the format's own options, ``force`` lifts the memory guard."""
         raise NotImplementedError(f"{cls.__name__} must define from_csr")
 
@@ -123,7 +123,8 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} arrays are immutable: cannot set {name!r}; build a new one instead")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} arrays are immutable: cannot delete {name!r}")
 
     # ------------------------------------------------------------------ lazy transposes
     def __getattr__(self, name: str) -> Any:
@@ -284,7 +285,7 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
             if not np.can_cast(self.dtype, dtype, casting=casting):  # type: ignore[arg-type]
                 raise TypeError(f"cannot cast from {self.dtype} to {np.dtype(dtype)} by the rule {casting!r}")
             data = self.data
-            if self._is_complex and np.dtype(dtype).kind != "c":
+            if self._is_complex and np.dtype(dtype).kind not in "cb":
                 data = data.real
             return self._with_data(data.astype(dtype))
         import array_api_compat

@@ -64,6 +64,7 @@ class BSR(SparseArray):
 
     def __init__(self, data: Any, indices: Any, indptr: Any, *, shape: tuple[int, int], pad: bool = False):
         shape = _arrays.check_shape(shape)
+        data, indices, indptr = _arrays.as_arrays(data, indices, indptr)
         data = _arrays.as_values(data)
         if data.ndim != 3:
             raise ValueError(f"data must have shape (nblocks, R, C), got {tuple(data.shape)}")

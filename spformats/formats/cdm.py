@@ -58,6 +58,7 @@ class CDM(DiagonalArray):
         shape = _arrays.check_shape(shape)
         require_square("cdm", shape)
         n = shape[0]
+        (data,) = _arrays.as_arrays(data)
         xp = _arrays.xp_of(data)
         data = _arrays.as_values(data)
         if data.ndim != 2 or data.shape[1] != n:

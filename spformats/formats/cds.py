@@ -54,6 +54,7 @@ class CDS(DiagonalArray):
 
     def __init__(self, data: Any, offsets: Any, *, shape: tuple[int, int], symmetric: bool = False):
         n, m = shape = _arrays.check_shape(shape)
+        (data,) = _arrays.as_arrays(data)
         xp = _arrays.xp_of(data)
         data = _arrays.as_values(data)
         offsets = check_offsets(offsets, n, m)

@@ -45,6 +45,7 @@ class CSR(SparseArray):
 
     def __init__(self, data: Any, indices: Any, indptr: Any, *, shape: tuple[int, int]):
         n, m = shape = _arrays.check_shape(shape)
+        data, indices, indptr = _arrays.as_arrays(data, indices, indptr)
         data = _arrays.as_values(data)
         if data.ndim != 1 or indices.shape != data.shape:
             raise ValueError(f"data and indices must be 1-D of one length, got shapes {data.shape} and {indices.shape}")

@@ -47,6 +47,7 @@ class ELL(SparseArray):
 
     def __init__(self, data: Any, indices: Any, rlen: Any, *, shape: tuple[int, int]):
         n, m = shape = _arrays.check_shape(shape)
+        data, indices, rlen = _arrays.as_arrays(data, indices, rlen)
         xp = _arrays.xp_of(data)
         data = _arrays.as_values(data)
         if data.ndim != 2 or data.shape[0] != n or indices.shape != data.shape:

@@ -58,6 +58,7 @@ class HM(DiagonalArray):
         shape = _arrays.check_shape(shape)
         require_square("hm", shape)
         n = shape[0]
+        (data,) = _arrays.as_arrays(data)
         data = _arrays.as_values(data)
         offsets = check_offsets(offsets, n, n)
         if not np.array_equal(offsets, canonical_order(offsets)):

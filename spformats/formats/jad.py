@@ -43,6 +43,7 @@ class JAD(SparseArray):
 
     def __init__(self, data: Any, indices: Any, jd_ptr: Any, perm: Any, *, shape: tuple[int, int]):
         n, m = shape = _arrays.check_shape(shape)
+        data, indices, jd_ptr, perm = _arrays.as_arrays(data, indices, jd_ptr, perm)
         xp = _arrays.xp_of(data)
         data = _arrays.as_values(data)
         if data.ndim != 1 or indices.shape != data.shape:

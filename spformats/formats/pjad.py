@@ -71,6 +71,8 @@ class PJAD(SparseArray):
     ):
         n, m = shape = _arrays.check_shape(shape)
         bsize, sigma = check_blocking(bsize, sigma)
+        data, indices, jd_ptr, block_ptr = _arrays.as_arrays(data, indices, jd_ptr, block_ptr)
+        brlen, rlen, perm = _arrays.as_arrays(brlen, rlen, perm)
         xp = _arrays.xp_of(data)
         data = _arrays.as_values(data)
         if data.ndim != 1 or indices.shape != data.shape:

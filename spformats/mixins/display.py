@@ -6,6 +6,8 @@ from typing import Any
 
 #: Cells of the spy picture along its longer side.
 CELLS = 32
+#: A notebook converts arrays of up to this many stored entries to CSR, to count what CSR would take and draw the picture.
+LARGEST = 20_000_000
 
 
 class Display:
@@ -28,7 +30,8 @@ class Display:
         from spformats.formats._guard import readable
 
         n, m = self.shape
-        csr_bytes = csr_nbytes(self)
+        csr = self.to_csr() if self.nnz <= LARGEST else None
+        csr_bytes = csr_nbytes(self, self.nnz if csr is None else csr.nnz)
         rows = {
             "Format": self.format,
             "Shape": f"{n} × {m}",
@@ -45,25 +48,24 @@ class Display:
             f"<td style='text-align:left'>{html.escape(v)}</td></tr>"
             for k, v in rows.items()
         )
-        return f"<div style='display:flex;gap:1em;align-items:center'><table>{body}</table>{spy_svg(self)}</div>"
+        return f"<div style='display:flex;gap:1em;align-items:center'><table>{body}</table>{spy_svg(csr)}</div>"
 
 
-def csr_nbytes(A: Any) -> int:
-    """Bytes CSR takes for as many entries."""
-    index = 4 if max(A.shape) < 2**31 else 8
-    return A.nnz * (A._holder.data.itemsize + index) + (A.shape[0] + 1) * 8
+def csr_nbytes(A: Any, nnz: int) -> int:
+    """Bytes CSR takes for this many entries."""
+    index = 4 if A.shape[1] < 2**31 else 8
+    return nnz * (A._holder.data.itemsize + index) + (A.shape[0] + 1) * 8
 
 
-def spy_svg(A: Any) -> str:
+def spy_svg(csr: Any) -> str:
     """A small picture of where the entries lie, as SVG; darker cells hold more of them."""
+    if csr is None or not all(csr.shape) or csr._namespace != "numpy":
+        return ""
     import numpy as np
 
-    n, m = A.shape
-    if not n or not m or A._namespace != "numpy":
-        return ""
     from spformats.formats._arrays import rows_of
 
-    csr = A.to_csr()
+    n, m = csr.shape
     height, width = max(1, round(CELLS * n / max(n, m))), max(1, round(CELLS * m / max(n, m)))
     cell = rows_of(csr.indptr) * height // n * width + csr.indices.astype(np.int64) * width // m
     counts = np.bincount(cell, minlength=height * width).reshape(height, width)
