@@ -17,6 +17,9 @@ from spformats.testing.products import Subject, check_products, spmv
 #: Value types of the matrix and of the other operand: each with itself, then one pair of every kind of promotion.
 PAIRS = tuple((d, d) for d in DTYPES) + tuple((np.dtype(a), np.dtype(b)) for a, b in ("fd", "Df", "dF", "FD"))
 
+#: Matrices that are checked with 64-bit indices too.
+WIDE_INDICES = ("square", "irregular")
+
 
 def check_kernel(
     op: str,
@@ -33,7 +36,8 @@ def check_kernel(
     Every edge matrix (`edge_matrices`) meets vectors, or matrices of 0, 1, 4 and 17 columns, of four value types and
     mixed ones; plain, transposed and adjoint; with alpha and beta, where beta = 0 must not read y; in strided,
     reversed, Fortran-ordered and read-only memory; with NaN and infinity in x, which may reach only the rows that store
-    something there. The operands must come back unchanged. Errors must stay inside the bound for a sum in any order.
+    something there; with indices of 32 and 64 bits. The operands must come back unchanged. Errors must stay inside the
+    bound for a sum in any order.
 
     Parameters
     ----------
@@ -100,10 +104,19 @@ def check_kernel(
                 transposes = tuple(
                     t for t in "NTC" if name is None or any(k.refusal(A, right, t) is None for k in named)
                 )
-                subject = Subject.of(label, A, case.dense(), xp)
-                made += check_products(subject, spmv, op, right, transposes)
+                wide = case.name in WIDE_INDICES and left == right
+                for note, stored in _index_types(A) if wide else [("", A)]:
+                    subject = Subject.of(label + note, stored, case.dense(), xp)
+                    made += check_products(subject, spmv, op, right, transposes)
     assert made, f"{title}: the kernel refused every matrix and operand"
     return made
+
+
+def _index_types(A: Any) -> list[tuple[str, Any]]:
+    """The array, and the same with 64-bit indices, as it has them when the matrix has more than 2^31 columns."""
+    parts = {name: part.astype(np.int64) if part.dtype == np.int32 else part for name, part in A._parts().items()}
+    wide = type(A)._build(parts, A.shape, **A._parameters())
+    return [("", A), (" with 64-bit indices", wide)]
 
 
 def _check_spgemm(label: str, case: EdgeMatrix, A: Any, dtype: np.dtype, xp: Any, layout: dict[str, Any]) -> int:
