@@ -18,7 +18,9 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """
     if not (is_sparse(x) or is_sparse(min) or is_sparse(max)):
         return storage(x).clip(x, min, max)
-    if all(bound is None or isinstance(bound, int | float) or getattr(bound, "ndim", None) == 0 for bound in (min, max)):
+    if all(
+        bound is None or isinstance(bound, int | float) or getattr(bound, "ndim", None) == 0 for bound in (min, max)
+    ):
         xp = storage(x)
         if (min is None or min <= 0) and (max is None or max >= 0):
             return over_stored(x, lambda values: xp.clip(values, min, max))

@@ -155,7 +155,9 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     if is_sparse(x):
         return x.__dlpack__()
     kind = x.__dlpack_device__()[0]
-    xp = _dense_namespace(device if device is not None else ("cpu" if kind == 1 else f"cuda:{x.__dlpack_device__()[1]}"))
+    xp = _dense_namespace(
+        device if device is not None else ("cpu" if kind == 1 else f"cuda:{x.__dlpack_device__()[1]}")
+    )
     dense = xp.from_dlpack(x) if copy is None else xp.from_dlpack(x, copy=copy)
     if dense.ndim != 2:
         return dense

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,11 @@ complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
 
 def native(dtype: Any, xp: Any) -> Any:
     """The dtype as the library ``xp`` spells it: ours are NumPy's."""
-    if dtype is None or xp.__name__.rpartition(".")[2] in ("numpy", "cupy"):
-        return dtype
+    if dtype is None:
+        return None
+    if xp.__name__.rpartition(".")[2] in ("numpy", "cupy"):
+        # "torch.float64", "array_api_strict.bool": a dtype of another library goes by its name
+        return dtype if isinstance(dtype, np.dtype | type | str) else np.dtype(str(dtype).rpartition(".")[2])
     return getattr(xp, np.dtype(dtype).name) if isinstance(dtype, np.dtype | type) else dtype
 
 
@@ -44,10 +47,23 @@ def can_cast(from_: Any, to: Any, /) -> builtins.bool:
     return builtins.bool(xp.can_cast(native(from_, xp) if not is_dense(from_) else from_, native(to, xp)))
 
 
-def finfo(type: Any, /) -> Any:
+class FloatLimits(NamedTuple):
+    """Machine limits of a floating-point data type (for a complex one, of its parts)."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: Any
+
+
+def finfo(type: Any, /) -> FloatLimits:
     """Machine limits of a floating-point data type, or of an array's."""
     xp = _library(type)
-    return xp.finfo(native(_plain(type), xp) if not is_dense(type) else type)
+    limits = xp.finfo(native(_plain(type), xp) if not is_dense(type) else type)
+    eps, largest, least, normal = (float(getattr(limits, name)) for name in ("eps", "max", "min", "smallest_normal"))
+    return FloatLimits(int(limits.bits), eps, largest, least, normal, limits.dtype)
 
 
 def iinfo(type: Any, /) -> Any:

@@ -17,8 +17,9 @@ class DensifyError(ValueError):
 
 def itemsize(dtype: Any) -> int:
     """Bytes of one value, whatever library the dtype belongs to."""
-    size = getattr(dtype, "itemsize", None)
-    return size if isinstance(size, int) else np.dtype(str(dtype).rpartition(".")[2]).itemsize
+    if isinstance(dtype, np.dtype | type):
+        return np.dtype(dtype).itemsize
+    return np.dtype(str(dtype).rpartition(".")[2]).itemsize  # "torch.float32", "array_api_strict.bool"
 
 
 def permit(what: str, why: str, shape: tuple[int, ...], dtype: Any) -> None:

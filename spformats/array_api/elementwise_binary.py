@@ -104,8 +104,12 @@ def _with_other(name: str, function: Callable[..., Any], A: Any, other: Any, pat
     xp = storage(A)
     if is_dense(other) and type(A._holder.data).__module__ != type(other).__module__:
         other = _adopted(name, A, other)
-    at_zero = function(xp.zeros((1,) * max(getattr(other, "ndim", 0), 1), dtype=A.dtype), other) if pattern != INTERSECTION else None
-    keeps = at_zero is None or bool(xp.all(at_zero == 0))
+    at_zero: Any = (
+        function(xp.zeros((1,) * max(getattr(other, "ndim", 0), 1), dtype=A.dtype), other)
+        if pattern != INTERSECTION
+        else None
+    )
+    keeps = at_zero is None or not bool(xp.any(xp.astype(at_zero, xp.bool)))
     if getattr(other, "ndim", 0) == 0:
         if keeps:
             return over_stored(A, lambda values: function(values, other))
@@ -122,7 +126,12 @@ def _with_other(name: str, function: Callable[..., Any], A: Any, other: Any, pat
         return _over_pattern(name, A, other, shape, swapped)
     if tuple(other.shape) != shape:
         # the other operand is no dense matrix of the result's size: the result would be the first
-        permit(f"{name} of a sparse array and a dense one of shape {tuple(other.shape)}", f"{name} is not 0 where A is", shape, at_zero.dtype)
+        permit(
+            f"{name} of a sparse array and a dense one of shape {tuple(other.shape)}",
+            f"{name} is not 0 where A is",
+            shape,
+            at_zero.dtype,
+        )
     return function(A.todense(), other)
 
 
@@ -134,7 +143,9 @@ def _adopted(name: str, A: Any, other: Any) -> Any:
     ours, theirs = A._namespace, type(other).__module__.partition(".")[0]
     if ours == theirs:
         return other
-    raise TypeError(f"{name}: the sparse array holds {ours} arrays and the operand is one of {theirs}; convert one of them")
+    raise TypeError(
+        f"{name}: the sparse array holds {ours} arrays and the operand is one of {theirs}; convert one of them"
+    )
 
 
 @structural

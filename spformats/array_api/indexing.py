@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from spformats.array_api.densify import densified
 from spformats.array_api.joining import axis_of, taken
 from spformats.array_api.namespaces import Array, is_dense, is_sparse, storage, structural
 from spformats.array_api.patterns import entry_numbers
@@ -34,16 +35,16 @@ def _taken(x: Any, indices: Any, axis: int) -> CSR:
 def _numbers(xp: Any, indices: Any, length: int, axis: int) -> Any:
     """Indices counted from the start, in range, as int64 in one dimension."""
     numbers = xp.asarray(indices)
-    if numbers.dtype.kind == "b":
-        raise IndexError("boolean indices are not supported; use A.multiply(mask), or integer indices from nonzero(mask)")
-    if numbers.dtype.kind not in "iu" and numbers.size:
-        raise IndexError(f"indices must be integers, got dtype {numbers.dtype}")
     if numbers.ndim != 1:
         raise IndexError(f"indices along one axis must be 1-D, got shape {tuple(numbers.shape)}")
     return _wrapped(xp, numbers, length, axis)
 
 
 def _wrapped(xp: Any, numbers: Any, length: int, axis: int) -> Any:
+    if numbers.dtype.kind == "b":
+        raise IndexError("boolean indices are not supported; use A.multiply(mask), or integer indices from nonzero(mask)")
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        raise IndexError(f"indices must be integers, got dtype {numbers.dtype}")
     numbers = numbers.astype(np.int64)
     outside = (numbers < -length) | (numbers >= length)
     if bool(outside.any()):
@@ -117,10 +118,10 @@ def _two_keys(key: Any, shape: tuple[int, int]) -> tuple[Any, Any]:
 def _key(key: Any, length: int, axis: int) -> Any:
     if isinstance(key, slice):
         return key
-    if is_sparse(key):
-        raise IndexError("a sparse array is no index; use the integer arrays of nonzero(mask), or A.multiply(mask)")
     if isinstance(key, bool | np.bool_) or "bool" in str(getattr(key, "dtype", "")):
         raise IndexError("boolean indices are not supported; use A.multiply(mask), or the integer arrays of nonzero(mask)")
+    if is_sparse(key):
+        return densified(key, "an index array", "what it selects is a dense array of its shape")
     if isinstance(key, list) or (is_dense(key) and key.ndim):
         return key
     try:
@@ -150,7 +151,9 @@ def _line(A: Any, number: int, rest: Any, axis: int) -> Any:
     lo, hi = int(csr.indptr[number]), int(csr.indptr[number + 1])
     dense = csr._xp.zeros(csr.shape[1], dtype=csr.dtype)
     dense[csr.indices[lo:hi]] = csr.data[lo:hi]
-    return dense[rest] if isinstance(rest, slice) else dense[_numbers(csr._xp, rest, csr.shape[1], 1 - axis)]
+    if isinstance(rest, slice):
+        return dense[rest]
+    return dense[_wrapped(csr._xp, csr._xp.asarray(rest), csr.shape[1], 1 - axis)]
 
 
 @structural

@@ -31,7 +31,7 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     then = [axis_of(a) for a in (destination if isinstance(destination, tuple) else (destination,))]
     if len(first) != len(then) or len(set(first)) != len(first) or len(set(then)) != len(then):
         raise ValueError(f"moveaxis needs as many distinct sources as destinations, got {source} and {destination}")
-    return x.T if first[0] != then[0] else x
+    return x.T if first and first[0] != then[0] else x
 
 
 def expand_dims(x: Array, /, axis: Any) -> Array:

@@ -30,7 +30,8 @@ def from_scipy(S: Any) -> SparseArray:
     if S.format == "csc":
         return _compressed(S.data, S.indices, S.indptr, S.shape[::-1])._transposed(conjugate=False)
     coo = S if S.format == "coo" else S.tocoo()
-    return from_coordinates(coo.data, *coo.coords, S.shape)
+    rows, cols = coo.coords
+    return from_coordinates(coo.data, rows, cols, S.shape)
 
 
 def with_integers(S: Any, dtype: Any) -> SparseArray:

@@ -1,4 +1,4 @@
-"""Products and solvers people call; each name is loaded when first used."""
+"""Products and solvers people call, and the array API's ``linalg`` extension; each name is loaded when first used."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ _HOME = {
     "syrk": "symmetric_update",
     "syr2k": "symmetric_update",
 }
-__all__ = sorted(_HOME)
+_EXTENSION = (
+    "cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power matrix_rank matrix_transpose "
+    "outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm"
+).split()
+__all__ = sorted([*_HOME, *_EXTENSION])
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(f"spformats.linalg.{_HOME[name]}"), name)
+    if name in _EXTENSION:
+        return getattr(importlib.import_module("spformats.array_api.linalg"), name)
     raise AttributeError(f"module 'spformats.linalg' has no attribute {name!r}")
 
 
