@@ -185,10 +185,12 @@ def load_plugins() -> tuple[str, ...]:
     return tuple(loaded)
 
 
-@functools.cache
-def namespace_of(array_type: type) -> str:
-    """Root module of an array type, the key kernels register under: ``numpy.ndarray`` → ``"numpy"``."""
+def _root_module(array_type: type) -> str:
     return array_type.__module__.partition(".")[0]
+
+
+#: Root module of an array type, the key kernels register under: ``numpy.ndarray`` → ``"numpy"``.
+namespace_of: Callable[[type], str] = functools.cache(_root_module)
 
 
 def kernels(operation: str | None = None, format: str | None = None) -> list[Kernel]:

@@ -92,7 +92,7 @@ def timings(A: Any, dtype: Any = None, repeats: int = 20) -> dict[Geometry, floa
     x = blocks.data.reshape(-1)[:1].repeat(blocks.cols).astype(dtype)
     with ThreadPoolExecutor() as pool:  # the compiler runs outside Python's lock
         runs = list(pool.map(lambda shape: with_geometry(blocks, dtype, shape), shapes))
-    times = [runtime.seconds(lambda run=run: run(A, x, None, 1, 0), repeats) for run in runs]
+    times = [runtime.seconds(functools.partial(run, A, x, None, 1, 0), repeats) for run in runs]
     return dict(zip(shapes, times, strict=True))
 
 

@@ -21,7 +21,7 @@ LARGEST = 64
 
 def _define(name: str, source: str) -> Callable[..., Any]:
     # Loading a cached kernel imports the module it names: this one.
-    scope = {"__name__": __name__, "np": np, "get": get, "put": put}
+    scope: dict[str, Any] = {"__name__": __name__, "np": np, "get": get, "put": put}
     scope |= {"vload": vload, "vmuladd": vmuladd, "vupdate": vupdate, "vzero": vzero}
     exec(compile(source, __file__, "exec"), scope)
     return kernel(scope[name])

@@ -15,7 +15,7 @@ _warned = False
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a range kernel: serial, without the GIL, kept on disk where numba finds a place for it."""
-    options = {"nogil": True, "fastmath": FASTMATH, "boundscheck": False, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "boundscheck": False, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError as error:  # "cannot cache function ...: no locator available"

@@ -23,7 +23,7 @@ def finish(acc: Array, y: Array | None, alpha: complex, beta: complex) -> Array:
     """``y <- alpha * acc + beta * y``; y is never read when `beta` is 0, and allocated when it is None."""
     xp = array_namespace(acc)
     # Python numbers take the array's precision, where a NumPy scalar would give it its own
-    number = complex if is_complex(xp, acc) else float
+    number: Any = complex if is_complex(xp, acc) else float
     if alpha != 1:
         acc = number(alpha) * acc
     if y is None:

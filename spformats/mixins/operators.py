@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -120,7 +120,7 @@ class Operators:
     def _scaled(self: Any, factor: Any) -> Any:
         return self._with_values(lambda v: v * factor)
 
-    def _with_values(self: Any, change: Any) -> Self:
+    def _with_values(self: Any, change: Any) -> Any:
         """The same layout with every stored value changed by a function that keeps zero."""
         if self._source is not None:  # change the values below the view
             base, taken = self._source
