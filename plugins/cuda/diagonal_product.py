@@ -167,7 +167,7 @@ def register(name: str, make: Any, priority: int, namespace: str = "cupy") -> No
 
     @dispatch.register("diagmm", FORMATS, namespace, name=name, priority=priority)
     def product(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex) -> Any:
-        """``alpha * A @ B + beta * C`` over a table of pairs, see `spformats.linalg.diagonal_product`."""
+        """``alpha * A @ B + beta * C`` over a table of pairs, see `spformats.linalg.diagonal_run`."""
         if runtime.is_current(left.flat):
             return _run(make, pairs, left, right, out, alpha, beta)
         with runtime.on_device(left.flat):

@@ -46,6 +46,7 @@ def spmv(slices: Slices, dtype: Any, conjugate: bool, unroll: int = UNROLL, bloc
     macros = (
         *runtime.types(slices.data.dtype, dtype, np.int32, conjugate, once),
         ("UNROLL", unroll),
+        ("WIDTHS", slices.widths),
         ("BLOCK", block),
     )
     result = np.result_type(slices.data.dtype, dtype)
@@ -59,7 +60,7 @@ def spmv(slices: Slices, dtype: Any, conjugate: bool, unroll: int = UNROLL, bloc
             main(grid, (block,), (*head, x, y, none, alpha, beta, np.int32(mode)))
 
         return Product(slices.shape[0], result, launch, slices.data)
-    add = rows.combine((*macros[:-2], ("BLOCK", block)))
+    add = rows.combine((*macros[:-3], ("BLOCK", block)))
     count, one = np.int64(slices.target.shape[0]), np.int64(1)
     add_grid = (-(-slices.target.shape[0] * 32 // block),)
 

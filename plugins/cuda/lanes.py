@@ -22,6 +22,8 @@ from spformats_plugins.cuda.transpose import Rows
 LANES = 32
 #: Padding, as a factor, that a window may keep to leave its rows in their own order.
 SLACK = 1.03
+#: Padding, as a factor, with which the search for a window ends.
+SPARE = 1.08
 
 
 class Slices(NamedTuple):
@@ -37,18 +39,25 @@ class Slices(NamedTuple):
     target: Any
     ptr: Any
     pieces: int
+    widths: int
 
     @property
     def nbytes(self) -> int:
         return sum(int(part.nbytes) for part in (self.slice, self.rowmap, self.base, self.columns, self.data))
 
 
-def choose(nnz: int, rows: int) -> tuple[int, int, int]:
-    """``(window, steps, longest)`` for a matrix of so many entries: small ones need many slices to fill the device."""
-    return (256, 8, 1024) if nnz < 1 << 22 else (256, 16, 1024)
+#: Windows tried in turn, until one leaves little padding: short ones keep rows near their neighbours.
+WINDOWS = (256, 1024, 4096)
+#: Rows longer than this are cut up.
+LONGEST = 1024
 
 
-def pack(rows: Rows, window: int | None = None, steps: int | None = None, longest: int | None = None) -> Slices:
+def steps_for(nnz: int) -> int:
+    """Steps a row may take before it gets more lanes: small matrices need many slices to fill the device."""
+    return next((steps for steps, most in ((4, 400_000), (8, 1_000_000), (16, 3_000_000)) if nnz < most), 32)
+
+
+def pack(rows: Rows, window: int | None = None, steps: int | None = None, longest: int = LONGEST) -> Slices:
     """Put a CSR matrix into slices.
 
     Parameters
@@ -56,25 +65,31 @@ def pack(rows: Rows, window: int | None = None, steps: int | None = None, longes
     rows : Rows
         CSR arrays.
     window : int, optional
-        Rows are reordered inside windows of so many.
+        Rows are reordered inside windows of so many; by default the shortest of `WINDOWS` that leaves little padding.
     steps : int, optional
-        A row of more entries than this times k gets more than k lanes.
-    longest : int, optional
+        A row of more entries than this times k gets more than k lanes; see `steps_for`.
+    longest : int
         Longer rows are cut up.
     """
     xp = _arrays.xp_of(rows.data)
-    n = rows.shape[0]
-    chosen = choose(int(rows.indices.shape[0]), n)
-    window, steps, longest = (c if g is None else g for g, c in zip((window, steps, longest), chosen, strict=True))
+    nnz = int(rows.indices.shape[0])
+    steps = steps_for(nnz) if steps is None else steps
     part = cut_rows(xp, rows.indptr, longest)
     lanes = xp.ones(part.length.shape[0], dtype=np.int64)
     for k in (2, 4, 8, 16, 32):
         lanes[part.length > steps * k // 2] = k
     height = -(-part.length // lanes)
-    order = slice_order(xp, lanes, height, window)
+    found: tuple[int, Any] | None = None
+    for w in WINDOWS if window is None else (window,):
+        slots, order = slice_order(xp, lanes, height, w)
+        if found is None or slots < found[0]:
+            found = slots, (order, w)
+        if slots <= SPARE * nnz:
+            break
+    assert found is not None
+    order, w = found[1]
     part, lanes, height = Part(*(field[order] for field in part)), lanes[order], height[order]
-    place = place_rows(xp, lanes, window, order)
-    return fill(xp, rows, part, lanes, height, place)
+    return fill(xp, rows, part, lanes, height, place_rows(xp, lanes, w, order))
 
 
 class Part(NamedTuple):
@@ -103,25 +118,33 @@ def cut_rows(xp: Any, indptr: Any, longest: int) -> Part:
     return Part(row, start, length, piece)
 
 
-def slice_order(xp: Any, lanes: Any, height: Any, window: int) -> Any:
-    """In each window rows of many lanes first, then, where it saves padding, of many steps; equal ones stay in
-    order."""
+def slice_order(xp: Any, lanes: Any, height: Any, window: int) -> tuple[int, Any]:
+    """How many slots the slices will have, and the order of the rows.
+
+    In each window rows of many lanes come first, then, where it saves padding, of many steps; equal ones stay in order.
+    """
     n = lanes.shape[0]
     most = int(height.max()) + 1 if n else 1
     number = xp.arange(n) // window
-    windows = -(-n // window)
     key = (number * 64 + 32 - lanes) * most
     as_they_are, sorted_ = key, key + (most - 1 - height)
     steps = []
     for candidate in (as_they_are, sorted_):
         order = xp.argsort(candidate, kind="stable")
         place = place_rows(xp, lanes[order], window, order)
-        tallest = xp.zeros(place.number, dtype=np.int64)
-        xp.maximum.at(tallest, place.slice, height[order])
-        steps.append(xp.bincount(number[order[place.first]], weights=tallest.astype(np.float64), minlength=windows))
+        tallest = slice_steps(xp, place, height[order]).astype(np.float64)
+        steps.append(xp.bincount(number[order[place.first]], weights=tallest, minlength=-(-n // window)))
     # rows in their own order need no names, and keep their neighbours: worth a little padding
     keep = steps[0] <= SLACK * steps[1]
-    return xp.argsort(xp.where(keep[number], as_they_are, sorted_), kind="stable")
+    total = int(xp.where(keep, *steps).sum()) * LANES
+    return total, xp.argsort(xp.where(keep[number], as_they_are, sorted_), kind="stable")
+
+
+def slice_steps(xp: Any, place: Place, height: Any) -> Any:
+    """Steps of every slice: those of its longest row."""
+    steps = xp.zeros(place.number, dtype=np.int64)
+    xp.maximum.at(steps, place.slice, height)
+    return steps
 
 
 class Place(NamedTuple):
@@ -150,8 +173,7 @@ def place_rows(xp: Any, lanes: Any, window: int, order: Any) -> Place:
 
 def fill(xp: Any, rows: Rows, part: Part, lanes: Any, height: Any, place: Place) -> Slices:
     first, count = place.first, place.number
-    k, steps = lanes[first], xp.zeros(count, dtype=np.int64)
-    xp.maximum.at(steps, place.slice, height)
+    k, steps = lanes[first], slice_steps(xp, place, height)
     step_ptr = _arrays.pointers(steps)
     total = int(step_ptr[-1]) if count else 0
     entry_ptr = _arrays.pointers(part.length)
@@ -174,9 +196,9 @@ def fill(xp: Any, rows: Rows, part: Part, lanes: Any, height: Any, place: Place)
     packed = steps | log_k << 16 | width << 19 | named << 21 | members << 22
     words = xp.stack([step_ptr[:-1], unit_ptr[:-1], names, packed], axis=1)
     target, ptr, pieces = piece_rows(xp, part)
-    return Slices(
-        xp.ascontiguousarray(words.astype(np.uint32)), rowmap, base, index, data, count, rows.shape, target, ptr, pieces
-    )
+    widths = sum(1 << w for w in range(3) if bool((width == w).any())) or 1
+    slices = xp.ascontiguousarray(words.astype(np.uint32))
+    return Slices(slices, rowmap, base, index, data, count, rows.shape, target, ptr, pieces, widths)
 
 
 def relative_columns(

@@ -50,24 +50,20 @@ class Product:
 
     def _run(self, x: Any, y: Any, alpha: Any, beta: Any) -> Any:
         x = runtime.ready(x)
+        real = not (isinstance(alpha, complex) or isinstance(beta, complex))
+        if not (real or self.dtype.kind == "c"):
+            return self._scaled(self._run(x, None, 1, 0), y, alpha, beta)
         if y is None:
-            if alpha == 1:
-                y = xp_of(x).empty((self.rows, *x.shape[1:]), dtype=self.dtype)
-                if y.size:
-                    self.launch(x, y, self.one, self.zero, 0)
-                return y
-        elif self._fits(y, alpha, beta):
-            if y.size:
-                mode = (alpha != 1) | (beta != 0) << 1
-                self.launch(x, y, self.scalar(alpha), self.scalar(beta), int(mode))
-            return y
-        return self._scaled(self._run(x, None, 1, 0), y, alpha, beta)
-
-    def _fits(self, y: Any, alpha: Any, beta: Any) -> bool:
-        """Whether the kernel may write into y itself."""
-        if y.dtype != self.dtype or not y.flags.c_contiguous or runtime.address(y) & 15:
-            return False
-        return self.dtype.kind == "c" or not (isinstance(alpha, complex) or isinstance(beta, complex))
+            y, beta = xp_of(x).empty((self.rows, *x.shape[1:]), dtype=self.dtype), 0
+        elif y.dtype != self.dtype or not y.flags.c_contiguous or runtime.address(y) & 15:
+            return self._scaled(self._run(x, None, 1, 0), y, alpha, beta)
+        if y.size:
+            mode = bool(alpha != 1) | bool(beta != 0) << 1
+            if mode:
+                self.launch(x, y, self.scalar(alpha), self.scalar(beta), mode)
+            else:
+                self.launch(x, y, self.one, self.zero, 0)
+        return y
 
     def _scaled(self, product: Any, y: Any, alpha: Any, beta: Any) -> Any:
         """alpha * product + beta * y by array operations: strided y, or scalars wider than the product."""

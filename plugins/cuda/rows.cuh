@@ -32,37 +32,88 @@ __device__ __forceinline__ i64 row_of_a(i64 i, ROW_ARGS) {
     else return i;
 }
 
-// the entries first, first + step, … below end of one row against a vector
+// the entries first, first + step, … below end of one row against a vector; loads of a batch come before their first use
 __device__ __forceinline__ TY dot(i64 origin, i64 first, i64 end, i64 step, const TX* __restrict__ x, ROW_ARGS) {
+    constexpr int BATCH = 4;
     TY s[2] = {ZERO(TY), ZERO(TY)};
-    i64 j = first;
-    for (; j + 3 * step < end; j += 4 * step) {
-        TA a[4];
-        INDEX c[4];
+    for (i64 j = first; j < end; j += BATCH * step) {
+        TA a[BATCH];
+        INDEX c[BATCH];
 #pragma unroll
-        for (int u = 0; u < 4; ++u) {
-            const i64 at = entry_of(origin, j + u * step, ROW_NAMES);
-            c[u] = stream(indices + at);
-            a[u] = matrix_value(data + at);
-        }
+        for (int u = 0; u < BATCH; ++u)
+            if (j + u * step < end) {
+                const i64 at = entry_of(origin, j + u * step, ROW_NAMES);
+                c[u] = stream(indices + at);
+                a[u] = matrix_value(data + at);
+            }
 #pragma unroll
-        for (int u = 0; u < 4; ++u) madd(s[u % 2], a[u], reuse(x + c[u]));
-    }
-    for (; j < end; j += step) {
-        const i64 at = entry_of(origin, j, ROW_NAMES);
-        madd(s[0], matrix_value(data + at), reuse(x + stream(indices + at)));
+        for (int u = 0; u < BATCH; ++u)
+            if (j + u * step < end) madd(s[u % 2], a[u], reuse(x + c[u]));
     }
     return add(s[0], s[1]);
 }
 
-// SHARE threads a row. CSR: neighbouring threads take neighbouring entries. The others: neighbouring threads take
-// neighbouring rows, and SHARE slices of the thread block take the entries in turn.
+// SHARE threads a row, BLOCK / SHARE rows a thread block.
 #ifdef SHARE
+constexpr int ROWS = BLOCK / SHARE;
+
+#if LAYOUT == 0
+// CSR: the thread block reads the entries of its rows front to back, whatever their lengths, and leaves the products in
+// shared memory, CHUNK at a time; then SHARE threads add up each row's part. Long rows are jumped over (SKIP).
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmv(
     i64 rows, i64 limit, ROW_ARGS, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode) {
-    constexpr int ROWS = BLOCK / SHARE;
-    const int local = LAYOUT == 0 ? threadIdx.x / SHARE : threadIdx.x % ROWS;
-    const int slice = LAYOUT == 0 ? threadIdx.x % SHARE : threadIdx.x / ROWS;
+    constexpr int PER_THREAD = 32 / sizeof(TY) > 2 ? 32 / sizeof(TY) : 2, CHUNK = BLOCK * PER_THREAD;
+    __shared__ TY products[CHUNK];
+    __shared__ i64 behind;
+    const int local = threadIdx.x / SHARE, lane = threadIdx.x % SHARE;
+    const i64 r0 = i64(blockIdx.x) * ROWS, i = r0 + local;
+    const bool inside = i < rows;
+    const i64 begin = inside ? __ldg(ptr + i) : 0, end = inside ? __ldg(ptr + i + 1) : 0;
+    const bool mine = inside && end - begin <= limit;
+    const i64 last = __ldg(ptr + min(r0 + ROWS, rows));
+    TY s = ZERO(TY);
+    for (i64 base = __ldg(ptr + r0); base < last; base += CHUNK) {
+        if constexpr (SKIP) {
+            if (threadIdx.x == 0) behind = base;
+            __syncthreads();
+            if (inside && !mine && lane == 0 && begin <= base && base < end) behind = end;
+            __syncthreads();
+            base = behind;
+            if (base >= last) break;
+        }
+        TA a[PER_THREAD];
+        INDEX c[PER_THREAD];
+#pragma unroll
+        for (int u = 0; u < PER_THREAD; ++u) {
+            const i64 e = base + u * BLOCK + threadIdx.x;
+            if (e < last) {
+                c[u] = stream(indices + e);
+                a[u] = matrix_value(data + e);
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < PER_THREAD; ++u)
+            if (base + u * BLOCK + threadIdx.x < last) {
+                TY product = ZERO(TY);
+                madd(product, a[u], reuse(x + c[u]));
+                products[u * BLOCK + threadIdx.x] = product;
+            }
+        __syncthreads();
+        if (mine) {
+            const int from = int(max(begin, base) - base), to = int(min(end, base + CHUNK) - base);
+            for (int e = from + lane; e < to; e += SHARE) s = add(s, products[e]);
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int d = SHARE / 2; d >= 1; d /= 2) s = add(s, shuffle_xor(s, d));
+    if (mine && lane == 0) y[i] = finished(s, y + i, alpha, beta, mode);
+}
+#else
+// The others: neighbouring threads take neighbouring rows, and SHARE slices of the thread block take entries in turn.
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmv(
+    i64 rows, i64 limit, ROW_ARGS, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode) {
+    const int local = threadIdx.x % ROWS, slice = threadIdx.x / ROWS;
     const i64 i = i64(blockIdx.x) * ROWS + local;
     bool mine = i < rows;
     TY s = ZERO(TY);
@@ -72,22 +123,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmv(
         if (mine) s = dot(row_origin(i, ROW_NAMES), slice, length, SHARE, x, ROW_NAMES);
     }
     if constexpr (SHARE > 1) {
-        if constexpr (LAYOUT == 0) {
-#pragma unroll
-            for (int d = SHARE / 2; d >= 1; d /= 2) s = add(s, shuffle_xor(s, d));
-        } else {
-            __shared__ TY sums[SHARE][ROWS];
-            sums[slice][local] = s;
-            __syncthreads();
-            s = sums[0][local];
-            for (int q = 1; q < SHARE; ++q) s = add(s, sums[q][local]);
-        }
+        __shared__ TY sums[SHARE][ROWS];
+        sums[slice][local] = s;
+        __syncthreads();
+        s = sums[0][local];
+        for (int q = 1; q < SHARE; ++q) s = add(s, sums[q][local]);
     }
     if (mine && slice == 0) {
         TY* out = y + row_of_a(i, ROW_NAMES);
         *out = finished(s, out, alpha, beta, mode);
     }
 }
+#endif
 
 // one thread block a piece of a long row: entries first[p] … first[p] + piece of row long_row[p]
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) segments(
@@ -112,31 +159,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) segments(
 #ifdef LANES
 __device__ __forceinline__ void dot_columns(
     TY (&s)[COLS], i64 origin, i64 first, i64 end, i64 step, i64 k_cols, const TX* __restrict__ x, ROW_ARGS) {
-    i64 j = first;
-    for (; j + 3 * step < end; j += 4 * step) {
-        TA a[4];
-        TX xv[4][COLS];
-        INDEX c[4];
+    constexpr int BATCH = 4;
+    for (i64 j = first; j < end; j += BATCH * step) {
+        TA a[BATCH];
+        TX xv[BATCH][COLS];
+        INDEX c[BATCH];
 #pragma unroll
-        for (int u = 0; u < 4; ++u) {
-            const i64 at = entry_of(origin, j + u * step, ROW_NAMES);
-            c[u] = reuse(indices + at);
-            a[u] = kept_value(data + at);
-        }
+        for (int u = 0; u < BATCH; ++u)
+            if (j + u * step < end) {
+                const i64 at = entry_of(origin, j + u * step, ROW_NAMES);
+                c[u] = reuse(indices + at);
+                a[u] = kept_value(data + at);
+            }
 #pragma unroll
-        for (int u = 0; u < 4; ++u) load_run<COLS, true, false>(x + c[u] * k_cols, xv[u]);
+        for (int u = 0; u < BATCH; ++u)
+            if (j + u * step < end) load_run<COLS, true, false>(x + c[u] * k_cols, xv[u]);
 #pragma unroll
-        for (int u = 0; u < 4; ++u)
+        for (int u = 0; u < BATCH; ++u)
+            if (j + u * step < end) {
 #pragma unroll
-            for (int w = 0; w < COLS; ++w) madd(s[w], a[u], xv[u][w]);
-    }
-    for (; j < end; j += step) {
-        const i64 at = entry_of(origin, j, ROW_NAMES);
-        const TA a = kept_value(data + at);
-        TX xv[COLS];
-        load_run<COLS, true, false>(x + reuse(indices + at) * k_cols, xv);
-#pragma unroll
-        for (int w = 0; w < COLS; ++w) madd(s[w], a, xv[w]);
+                for (int w = 0; w < COLS; ++w) madd(s[w], a[u], xv[u][w]);
+            }
     }
 }
 

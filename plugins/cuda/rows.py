@@ -73,19 +73,22 @@ class Pieces:
 
 
 def threads_per_row(layout: Layout) -> int:
-    """Threads that share a row: enough that each meets a few entries, and that the device is full."""
+    """Threads that share a row."""
     mean = layout.entries / max(1, layout.rows)
-    if layout.number == 0:
-        return next((s for s in (2, 4, 8, 16) if mean <= 2 * s), 32)
-    # rows side by side: sharing pays only where there are too few rows to fill the device
     share = 1
+    if layout.number == 0:
+        # a thread block reads about 2048 entries; fewer where that leaves multiprocessors without work
+        while share < 32 and (BLOCK // share * mean > 2048 or layout.rows * share < BLOCK * 512):
+            share *= 2
+        return share
+    # rows side by side: sharing pays only where there are too few rows to fill the device
     while share < 8 and layout.rows * share < 1 << 18 and mean >= 8 * share:
         share *= 2
     return share
 
 
 def combine(macros: tuple[tuple[str, Any], ...]) -> runtime.Launch:
-    kept = tuple(m for m in macros if m[0] != "LAYOUT")
+    kept = tuple(m for m in macros if m[0] not in ("LAYOUT", "SHARE", "SKIP"))
     return runtime.kernel("combine.cuh", "combine", kept)
 
 
@@ -94,17 +97,19 @@ def spmv(layout: Layout, dtype: Any, conjugate: bool, share: int | None = None, 
     share = threads_per_row(layout) if share is None else share
     macros = layout.macros(dtype, conjugate)
     result = np.result_type(layout.data.dtype, dtype)
-    main = runtime.kernel("rows.cuh", "spmv", (*macros, ("SHARE", share)))
     grid, rows, args = (-(-layout.rows // (BLOCK // share)),), np.int64(layout.rows), layout.args
     pieces = Pieces(layout) if split else None
-    if pieces is None or not pieces.count:
+    cuts = pieces is not None and pieces.count > 0
+    macros = (*macros, ("SHARE", share), ("SKIP", int(cuts)))
+    main = runtime.kernel("rows.cuh", "spmv", macros)
+    if pieces is None or not cuts:
         everything = np.int64(np.iinfo(np.int64).max)
 
         def launch(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:
             main(grid, (BLOCK,), (rows, everything, *args, x, y, alpha, beta, np.int32(mode)))
 
         return Product(layout.rows, result, launch, layout.data)
-    cut, add = runtime.kernel("rows.cuh", "segments", (*macros, ("SHARE", share))), combine(macros)
+    cut, add = runtime.kernel("rows.cuh", "segments", macros), combine(macros)
     limit, count, one = np.int64(PIECE), np.int64(pieces.count), np.int64(1)
 
     def launch_split(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:

@@ -93,8 +93,10 @@ def passes_once(array: Any) -> bool:
 
 
 def by_value(array: np.ndarray[Any, Any]) -> Any:
-    """A kernel argument that passes the contents of a host array, as a struct."""
-    return array
+    """A kernel argument that passes the contents of a host array, as a struct (CuPy takes arrays of size one so)."""
+    struct = np.zeros((), dtype=[("values", array.dtype, array.shape)])
+    struct["values"] = array
+    return struct
 
 
 def address(array: Any) -> int:

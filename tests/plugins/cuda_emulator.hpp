@@ -25,6 +25,7 @@ template <class T> T __ldg(const T* p) {
 template <class T> T __ldcs(const T* p) { return __ldg(p); }
 template <class T> void atomicAdd(T* p, T v) { *p += v; }
 inline long long min(long long a, long long b) { return a < b ? a : b; }
+inline long long max(long long a, long long b) { return a > b ? a : b; }
 
 struct dim { unsigned x, y, z; };
 static dim threadIdx, blockIdx;

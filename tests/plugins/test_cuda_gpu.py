@@ -124,6 +124,12 @@ def test_unmodified_cupyx_eigensolvers_and_least_squares(format):
     assert float(cupy.linalg.norm(A @ y - b)) <= 1e-8 * float(cupy.linalg.norm(b))
 
 
+def test_integer_vectors():
+    A, _ = problem("cds", {})
+    ones = cupy.ones(A.shape[1], dtype=np.int64)
+    np.testing.assert_array_equal((A @ ones).get(), (A @ ones.astype(np.float64)).get())
+
+
 def test_scipy_solvers_say_what_to_do():
     import scipy.sparse.linalg as ssl
 
@@ -233,7 +239,7 @@ def test_more_than_2_to_the_31_values():
     assert extra.size > 1 << 31
     ptr = cupy.concatenate([cupy.arange(number // 64, dtype=np.int64) * 64, cupy.asarray([number])])
     B = sf.BSR._build(
-        {"data": extra, "indices": cupy.arange(number, dtype=np.int32) % 64, "indptr": ptr}, ((ptr.size - 1) * 8, 512)
+        {"data": extra, "indices": cupy.arange(number, dtype=np.int32) % 64, "indptr": ptr}, ((ptr.size - 1) * 8, 512), blocksize=(8, 8)
     )
     y = B @ cupy.ones(512, dtype=np.float32)
     expected = extra.reshape(-1, 64, 8, 8)[: number // 64].sum(axis=(1, 3)).ravel()[: y.size]

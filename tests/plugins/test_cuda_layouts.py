@@ -63,11 +63,11 @@ def rng():
 
 def test_slices_use_all_index_widths(rng):
     m = 300_000
-    narrow, middle = sp.eye_array(64, m, k=9), sp.random_array((64, 900), density=0.3, rng=rng)
+    narrow, middle = sp.eye_array(64, m, k=9), sp.random_array((64, 9000), density=0.02, rng=rng)
     S = sp.vstack(
-        [narrow, sp.hstack([middle, sp.csr_array((64, m - 900))]), sp.random_array((64, m), density=1e-4, rng=rng)]
+        [narrow, sp.hstack([middle, sp.csr_array((64, m - 9000))]), sp.random_array((64, m), density=1e-4, rng=rng)]
     ).tocsr()
-    slices = packed(S)
+    slices = packed(S, steps=64)
     widths = slices.slice[:, 3] >> 19 & 3
     assert set(widths.tolist()) == {0, 1, 2}
     x = rng.standard_normal(m)
