@@ -114,7 +114,7 @@ KERNELS = {(ca, cb): make_product(ca, cb) for ca in (False, True) for cb in (Fal
 
 @dispatch.register("diagmm", ("cds", "hm", "cdm"), "numpy", name="numba", priority=10)
 def product(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex) -> np.ndarray:
-    """``alpha * A @ B + beta * C`` over a table of pairs, see `spformats.linalg.diagonal_product`."""
+    """``alpha * A @ B + beta * C`` over a table of pairs, see `spformats.linalg.diagonal_run`."""
     flat = out.flat
     if flat is None:
         flat = (np.zeros if out.padded else np.empty)(out.size, dtype=out.dtype)

@@ -12,7 +12,7 @@ from spformats_plugins.reference.common import Array
 
 @dispatch.register("diagmm", ("cds", "hm", "cdm"), "*", name="reference", priority=0)
 def product(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex) -> Array:
-    """``alpha * A @ B + beta * C`` over a table of pairs, see `spformats.linalg.diagonal_product`."""
+    """``alpha * A @ B + beta * C`` over a table of pairs, see `spformats.linalg.diagonal_run`."""
     xp = array_namespace(left.flat)
     rows, inner, cols = pairs.shape
     flat = out.flat

@@ -15,7 +15,8 @@ import numpy as np
 
 from spformats.formats.diagonal import diagonal_range
 from spformats.linalg.diagonal_layout import ResultLayout
-from spformats.linalg.diagonal_product import itemsize_of, result_format
+from spformats.linalg.diagonal_product import result_format
+from spformats.linalg.diagonal_run import itemsize_of
 from spformats.linalg.diagonal_table import (
     DiagonalTable,
     check_apart,

@@ -8,7 +8,7 @@ import numpy as np
 
 from spformats.linalg.diagonal_layout import ResultLayout
 from spformats.linalg.diagonal_plan import DiagonalPairs, diagonal_pairs
-from spformats.linalg.diagonal_product import product_dtype, run, run_into
+from spformats.linalg.diagonal_run import product_dtype, run, run_into
 from spformats.linalg.diagonal_table import check_diagonal, check_together, table_of
 
 __all__ = ["syr2k", "syrk"]

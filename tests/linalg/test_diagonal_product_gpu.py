@@ -7,7 +7,8 @@ from diagonal_cases import diagonal_matrix, random_offsets, tolerance
 import spformats as sf
 from spformats.linalg import diagonal_elementwise, matmul_plan, syr2k, syrk, triple_product
 from spformats.linalg.diagonal_plan import diagonal_pairs
-from spformats.linalg.diagonal_product import MatmulPlan, run
+from spformats.linalg.diagonal_product import MatmulPlan
+from spformats.linalg.diagonal_run import run
 from spformats.linalg.diagonal_table import DiagonalTable
 
 cupy = pytest.importorskip("cupy")
