@@ -9,7 +9,8 @@ import numpy as np
 from spformats import dispatch
 
 from .launch import Run, matrix_run, split, vector_run
-from .row_kernels import BLOCKED, JAGGED, ROWS, SPMM, SPMV, STRIDED
+from .operands import readable
+from .row_kernels import BLOCKED, CLEAN, JAGGED, ROWS, SPMM, SPMV, STRIDED
 from .scatter import Scatter, scatter_run
 from .scatter_kernels import SCATTER, WINDOW
 
@@ -43,11 +44,29 @@ def rows_of(A: Any) -> Rows:
     weights = np.zeros(n + 1, np.int64)
     np.cumsum(A.rlen, out=weights[1:])
     if A.format == "ell":
-        flat = (A.data.T.reshape(-1), A.indices.T.reshape(-1))
+        flat = clean(STRIDED, A.data.T.reshape(-1), A.indices.T.reshape(-1), np.empty(0, np.int64), A.rlen, n, A)
         return Rows(STRIDED, *flat, np.empty(0, np.int64), A.rlen, none, n, 8, weights)
     if A.format == "pjad" and A.sigma is not None:
-        return Rows(BLOCKED, A.data, A.indices, A.block_ptr, A.rlen, A.perm, A.bsize, A.bsize, weights)
+        flat = clean(BLOCKED, A.data, A.indices, A.block_ptr, A.rlen, A.bsize, A)
+        return Rows(BLOCKED, *flat, A.block_ptr, A.rlen, A.perm, A.bsize, A.bsize, weights)
     return Rows(JAGGED, A.data, A.indices, A.jd_ptr, A.rlen, A.perm, 1, 8, weights)
+
+
+def clean(
+    layout: int, data: np.ndarray, indices: np.ndarray, ptr: np.ndarray, rlen: np.ndarray, step: int, A: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values and indices whose padding a kernel may load: the arrays themselves, or mended copies.
+
+    Our own conversions fill padding with zeros, but a format's constructor takes any.
+    """
+    check = CLEAN[layout]
+    width = data.size // step if layout == STRIDED and step else 0
+    more = (readable(ptr), readable(rlen), step, width, A.shape[1])
+    if check(readable(data), readable(indices), *more, False):
+        return data, indices
+    data, indices = data.copy(), indices.copy()
+    check(data, indices, *more, True)
+    return data, indices
 
 
 def _nbytes(A: Any, rows: Rows, dtype: np.dtype, result: np.dtype, k: int = 1) -> int:

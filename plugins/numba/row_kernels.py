@@ -18,11 +18,15 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import kernel
-from .simd import get, put, vgather, vload, vmuladd, vstore, vsum, vupdate, vzero
+from .simd import (
+    get, prefetch, put, vadd, vgather, vgreater, vload, vmuladd, vscale, vscatter, vselect, vstore, vsum, vupdate, vzero,
+)
 
 ROWS, STRIDED, JAGGED, BLOCKED = range(4)
 WIDTH = 8
-BLOCK = 1024  # rows whose sums stay in the first-level cache
+STRIP = 4 * WIDTH
+AHEAD = 1024  # bytes from a load to the prefetch for a later one: the hardware notices short streams too late
+BLOCK = 4096  # rows whose sums stay in the first-level cache
 GROUP = 8  # columns read side by side: more streams at once defeat the prefetchers
 
 
@@ -46,56 +50,181 @@ def csr_spmv(data, indices, ptr, rlen, perm, step, x, y, alpha, beta, lo, hi):
         put(y, i, alpha * s if fresh else alpha * s + beta * get(y, i))
 
 
+@kernel
+def _extremes(rlen, i, count):
+    """Shortest and longest of ``count`` rows."""
+    shortest = longest = np.int64(get(rlen, i))
+    for r in range(1, count):
+        length = np.int64(get(rlen, i + r))
+        shortest = min(shortest, length)
+        longest = max(longest, length)
+    return shortest, longest
+
+
+@kernel
+def blocked_spmv(data, indices, ptr, rlen, perm, step, x, y, alpha, beta, lo, hi):
+    """PJAD with sigma: groups of eight rows of a block; where the rows of a group differ, x is masked for the short ones.
+
+    Padding must be `clean`: it meets a zero instead of x.
+    """
+    fresh = beta == 0
+    for first in range(lo, hi, step):
+        last = min(first + step, hi)
+        origin = get(ptr, first // step) - first
+        i = first
+        while i + WIDTH <= last:
+            count = min((last - i) // WIDTH, 4)  # groups side by side, to read whole lines of a wide block
+            s0 = vzero(y, WIDTH)
+            s1 = vzero(y, WIDTH)
+            s2 = vzero(y, WIDTH)
+            s3 = vzero(y, WIDTH)
+            begin = 0
+            if count == 4:
+                begin, _ = _extremes(rlen, i, 4 * WIDTH)
+                p = origin + i
+                for _ in range(begin):
+                    s0 = vmuladd(s0, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
+                    s1 = vmuladd(s1, vload(data, p + WIDTH, WIDTH), vgather(x, indices, p + WIDTH, WIDTH))
+                    s2 = vmuladd(s2, vload(data, p + 2 * WIDTH, WIDTH), vgather(x, indices, p + 2 * WIDTH, WIDTH))
+                    s3 = vmuladd(s3, vload(data, p + 3 * WIDTH, WIDTH), vgather(x, indices, p + 3 * WIDTH, WIDTH))
+                    p += step
+            for _ in range(count):
+                shortest, longest = _extremes(rlen, i, WIDTH)
+                p = origin + i + begin * step
+                for _ in range(begin, shortest):
+                    s0 = vmuladd(s0, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
+                    p += step
+                if shortest < longest:
+                    lengths = vload(rlen, i, WIDTH)
+                    for j in range(shortest, longest):
+                        xs = vselect(vgreater(lengths, j), vgather(x, indices, p, WIDTH))
+                        s0 = vmuladd(s0, vload(data, p, WIDTH), xs)
+                        p += step
+                s0 = vscale(alpha, s0)
+                if not fresh:
+                    s0 = vadd(s0, vscale(beta, vgather(y, perm, i, WIDTH)))
+                vscatter(y, perm, i, s0)
+                s0, s1, s2 = s1, s2, s3
+                i += WIDTH
+        while i < last:
+            u = y.dtype.type(0)
+            p = origin + i
+            for _ in range(np.int64(get(rlen, i))):
+                u += get(data, p) * get(x, get(indices, p))
+                p += step
+            target = np.int64(get(perm, i))
+            put(y, target, alpha * u if fresh else alpha * u + beta * get(y, target))
+            i += 1
+
+
+def make_clean(layout: int):
+    """Whether padding is harmless: indices inside x, values finite. With ``mend``, make it so."""
+
+    @kernel
+    def clean(data, indices, ptr, rlen, step, width, cols, mend):
+        good = True
+        for i in range(rlen.size):
+            origin = i
+            if layout == BLOCKED:
+                b = i // step
+                origin = get(ptr, b) + i % step
+                width = (get(ptr, b + 1) - get(ptr, b)) // step
+            for j in range(np.int64(get(rlen, i)), width):
+                p = origin + j * step
+                v = get(data, p)
+                if not (0 <= np.int64(get(indices, p)) < cols and np.isfinite(v)):
+                    good = False
+                    if mend:
+                        put(indices, p, 0)
+                        put(data, p, 0)
+        return good
+
+    return clean
+
+
 def make_column_spmv(layout: int):
-    """SIMD across rows: eight rows at a time over the columns all eight have, then each row's rest."""
+    """ELL, JAD, PJAD without sigma: groups of columns over a block of rows whose sums stay in the cache.
+
+    The padding of ELL must be `clean`: it meets a zero instead of x. The other two layouts have none here.
+    """
 
     @kernel
     def column_spmv(data, indices, ptr, rlen, perm, step, x, y, alpha, beta, lo, hi):
         fresh = beta == 0
-        block = step if layout == BLOCKED else BLOCK
-        group = 1 << 62 if layout == BLOCKED else GROUP
-        sums = np.empty(block, y.dtype)
-        common = np.empty(block // WIDTH + 1, np.int64)
-        for first in range(lo, hi, block):
-            last = min(first + block, hi)
-            origin = get(ptr, first // step) - first if layout == BLOCKED else 0
-            chunks = (last - first) // WIDTH
+        ahead = AHEAD // data.itemsize
+        sums = np.empty(BLOCK, y.dtype)
+        shortest = np.empty(BLOCK // STRIP, np.int64)
+        longest = np.empty(BLOCK // STRIP, np.int64)
+        for first in range(lo, hi, BLOCK):
+            last = min(first + BLOCK, hi)
+            strips = (last - first) // STRIP
             widest = 0
-            for c in range(chunks):
-                shortest = np.int64(get(rlen, first + c * WIDTH))
-                for r in range(1, WIDTH):
-                    shortest = min(shortest, np.int64(get(rlen, first + c * WIDTH + r)))
-                put(common, c, shortest)
-                widest = max(widest, shortest)
-                vstore(sums, c * WIDTH, vzero(y, WIDTH))
+            for c in range(strips):
+                low, high = _extremes(rlen, first + c * STRIP, STRIP)
+                put(shortest, c, low)
+                put(longest, c, high)
+                widest = max(widest, high)
+                for r in range(c * STRIP, (c + 1) * STRIP, WIDTH):
+                    vstore(sums, r, vzero(y, WIDTH))
             begin = 0
             while begin < widest:
-                end = min(widest, begin + group)
-                for c in range(chunks):
-                    stop = min(end, get(common, c))
-                    if stop > begin:
-                        i = first + c * WIDTH
-                        acc = vload(sums, c * WIDTH, WIDTH)
-                        for j in range(begin, stop):
-                            if layout == JAGGED:
-                                p = get(ptr, j) + i
-                            else:
-                                p = origin + j * step + i
-                            acc = vmuladd(acc, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
-                        vstore(sums, c * WIDTH, acc)
+                end = min(widest, begin + GROUP)
+                for c in range(strips):
+                    stop = min(end, get(longest, c))
+                    if stop <= begin:
+                        continue
+                    i = first + c * STRIP
+                    r = c * STRIP
+                    s0 = vload(sums, r, WIDTH)
+                    s1 = vload(sums, r + WIDTH, WIDTH)
+                    s2 = vload(sums, r + 2 * WIDTH, WIDTH)
+                    s3 = vload(sums, r + 3 * WIDTH, WIDTH)
+                    full = max(begin, min(stop, get(shortest, c)))
+                    for j in range(begin, full):
+                        p = (get(ptr, j) if layout == JAGGED else j * step) + i
+                        prefetch(data, p + ahead, STRIP)
+                        prefetch(indices, p + ahead, STRIP)
+                        s0 = vmuladd(s0, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
+                        p += WIDTH
+                        s1 = vmuladd(s1, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
+                        p += WIDTH
+                        s2 = vmuladd(s2, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
+                        p += WIDTH
+                        s3 = vmuladd(s3, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
+                    if layout == STRIDED:
+                        for j in range(full, stop):
+                            p = j * step + i
+                            prefetch(data, p + ahead, STRIP)
+                            prefetch(indices, p + ahead, STRIP)
+                            lengths = vload(rlen, i, WIDTH)
+                            xs = vselect(vgreater(lengths, j), vgather(x, indices, p, WIDTH))
+                            s0 = vmuladd(s0, vload(data, p, WIDTH), xs)
+                            p += WIDTH
+                            lengths = vload(rlen, i + WIDTH, WIDTH)
+                            xs = vselect(vgreater(lengths, j), vgather(x, indices, p, WIDTH))
+                            s1 = vmuladd(s1, vload(data, p, WIDTH), xs)
+                            p += WIDTH
+                            lengths = vload(rlen, i + 2 * WIDTH, WIDTH)
+                            xs = vselect(vgreater(lengths, j), vgather(x, indices, p, WIDTH))
+                            s2 = vmuladd(s2, vload(data, p, WIDTH), xs)
+                            p += WIDTH
+                            lengths = vload(rlen, i + 3 * WIDTH, WIDTH)
+                            xs = vselect(vgreater(lengths, j), vgather(x, indices, p, WIDTH))
+                            s3 = vmuladd(s3, vload(data, p, WIDTH), xs)
+                    vstore(sums, r, s0)
+                    vstore(sums, r + WIDTH, s1)
+                    vstore(sums, r + 2 * WIDTH, s2)
+                    vstore(sums, r + 3 * WIDTH, s3)
                 begin = end
             for i in range(first, last):
-                r = i - first
-                begin = 0
+                c = (i - first) // STRIP
                 s = y.dtype.type(0)
-                if r < chunks * WIDTH:
-                    begin = get(common, r // WIDTH)
-                    s = get(sums, r)
-                for j in range(begin, np.int64(get(rlen, i))):
-                    if layout == JAGGED:
-                        p = get(ptr, j) + i
-                    else:
-                        p = origin + j * step + i
+                done = 0
+                if c < strips:
+                    s = get(sums, i - first)
+                    done = get(longest if layout == STRIDED else shortest, c)
+                for j in range(done, np.int64(get(rlen, i))):
+                    p = (get(ptr, j) if layout == JAGGED else j * step) + i
                     s += get(data, p) * get(x, get(indices, p))
                 target = i if layout == STRIDED else np.int64(get(perm, i))
                 put(y, target, alpha * s if fresh else alpha * s + beta * get(y, target))
@@ -162,5 +291,11 @@ def make_spmm(layout: int):
     return spmm
 
 
-SPMV = {ROWS: csr_spmv, **{layout: make_column_spmv(layout) for layout in (STRIDED, JAGGED, BLOCKED)}}
+SPMV = {
+    ROWS: csr_spmv,
+    STRIDED: make_column_spmv(STRIDED),
+    JAGGED: make_column_spmv(JAGGED),
+    BLOCKED: blocked_spmv,
+}
 SPMM = {layout: make_spmm(layout) for layout in (ROWS, STRIDED, JAGGED, BLOCKED)}
+CLEAN = {layout: make_clean(layout) for layout in (STRIDED, BLOCKED)}

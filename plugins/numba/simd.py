@@ -12,6 +12,7 @@ from numba.core import cgutils, types
 from numba.core.extending import models, register_model
 from numba.extending import intrinsic
 
+LINE = 64  # bytes of a cache line
 FLAGS = ("contract", "nsz", "arcp")
 
 
@@ -40,7 +41,7 @@ def _lane_type(scalar):
         return ir.FloatType()
     if real is types.float64:
         return ir.DoubleType()
-    return ir.IntType(real.bitwidth)
+    return ir.IntType(1 if real is types.boolean else real.bitwidth)
 
 
 def _is_complex(scalar):
@@ -68,6 +69,20 @@ def _element_pointer(context, builder, array_type, array, index):
     """Pointer to ``array.flat[index]`` of a C-contiguous array, without wrap-around."""
     data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
     return builder.gep(data, [index], inbounds=True)
+
+
+def _insert_element(context, builder, array_type, array, index, lanes, lane):
+    """Put ``array[index]`` into element ``lane`` of a vector."""
+    if index.type.width < 64:
+        index = builder.zext(index, ir.IntType(64))
+    pointer = _element_pointer(context, builder, array_type, array, index)
+    if not _is_complex(array_type.dtype):
+        return builder.insert_element(lanes, builder.load(pointer), ir.IntType(32)(lane))
+    parts = builder.bitcast(pointer, _lane_type(array_type.dtype).as_pointer())
+    for k in range(2):
+        part = builder.load(builder.gep(parts, [ir.IntType(64)(k)]))
+        lanes = builder.insert_element(lanes, part, ir.IntType(32)(2 * lane + k))
+    return lanes
 
 
 def _splat(builder, lane, count):
@@ -186,24 +201,44 @@ def vgather(typingctx, array, indices, position, width):
 
     def codegen(context, builder, signature, args):
         array_type, index_type = signature.args[:2]
-        pair = isinstance(array_type.dtype, types.Complex)
         lanes = ir.Constant(_llvm_vector(vector.scalar, vector.width), ir.Undefined)
         for lane in range(vector.width):
             at = builder.add(args[2], ir.IntType(64)(lane))
             index = builder.load(_element_pointer(context, builder, index_type, args[1], at))
-            if index.type.width < 64:
-                index = builder.zext(index, ir.IntType(64))
-            pointer = _element_pointer(context, builder, array_type, args[0], index)
-            if pair:
-                part = builder.bitcast(pointer, _lane_type(vector.scalar).as_pointer())
-                for k in range(2):
-                    value = builder.load(builder.gep(part, [ir.IntType(64)(k)]))
-                    lanes = builder.insert_element(lanes, value, ir.IntType(32)(2 * lane + k))
-            else:
-                lanes = builder.insert_element(lanes, builder.load(pointer), ir.IntType(32)(lane))
+            lanes = _insert_element(context, builder, array_type, args[0], index, lanes, lane)
         return lanes
 
     return vector(array, indices, types.intp, width), codegen
+
+
+@intrinsic
+def vgreater(typingctx, v, limit):
+    """Mask of the elements of an integer vector that exceed ``limit``."""
+    mask = Vector(types.boolean, v.width)
+
+    def codegen(context, builder, signature, args):
+        element = args[0].type.element
+        bound = args[1] if element.width == 64 else builder.trunc(args[1], element)
+        return builder.icmp_signed(">", args[0], _splat(builder, bound, v.width))
+
+    return mask(v, types.intp), codegen
+
+
+@intrinsic
+def vselect(typingctx, mask, v):
+    """``v`` where the mask holds, 0 elsewhere.
+
+    Not for a vector fresh from `vload`: LLVM makes that a masked load, which the prefetchers of Zen 5 ignore (half the
+    bandwidth from memory).
+    """
+
+    def codegen(context, builder, signature, args):
+        chosen = args[0]
+        if _is_complex(v.scalar):
+            chosen = _shuffle(builder, chosen, chosen, [i // 2 for i in range(2 * v.width)])
+        return builder.select(chosen, args[1], ir.Constant(args[1].type, None))
+
+    return v(mask, v), codegen
 
 
 @intrinsic
@@ -321,3 +356,48 @@ def vupdate(typingctx, array, index, value, alpha, beta, fresh):
         return context.get_dummy_value()
 
     return types.void(array, types.intp, value, alpha, beta, types.boolean), codegen
+
+
+@intrinsic
+def vscatter(typingctx, array, places, position, value):
+    """``array[places[position + i]] = value[i]`` for all elements."""
+
+    def codegen(context, builder, signature, args):
+        array_type, place_type, _, vector = signature.args
+        for lane in range(vector.width):
+            at = builder.add(args[2], ir.IntType(64)(lane))
+            place = builder.load(_element_pointer(context, builder, place_type, args[1], at))
+            if place.type.width < 64:
+                place = builder.zext(place, ir.IntType(64))
+            pointer = _element_pointer(context, builder, array_type, args[0], place)
+            if _is_complex(vector.scalar):
+                parts = builder.bitcast(pointer, _lane_type(vector.scalar).as_pointer())
+                for k in range(2):
+                    part = builder.extract_element(args[3], ir.IntType(32)(2 * lane + k))
+                    builder.store(part, builder.gep(parts, [ir.IntType(64)(k)]))
+            else:
+                builder.store(builder.extract_element(args[3], ir.IntType(32)(lane)), pointer)
+        return context.get_dummy_value()
+
+    return types.void(array, places, types.intp, value), codegen
+
+
+@intrinsic(prefer_literal=True)
+def prefetch(typingctx, array, index, count):
+    """Ask for the cache lines of ``array.flat[index : index + count]``, which may lie outside the array."""
+    size = array.dtype.bitwidth // 8 * count.literal_value
+
+    def codegen(context, builder, signature, args):
+        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0]).data
+        byte, word = ir.IntType(8), ir.IntType(32)
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [byte.as_pointer(), word, word, word]),
+            "llvm.prefetch.p0",
+        )
+        first = builder.bitcast(builder.gep(data, [args[1]]), byte.as_pointer())
+        for at in range(0, size, LINE):
+            builder.call(function, [builder.gep(first, [ir.IntType(64)(at)]), word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, count), codegen
