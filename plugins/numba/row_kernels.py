@@ -19,7 +19,21 @@ import numpy as np
 
 from .jit import kernel
 from .simd import (
-    get, prefetch, put, vadd, vgather, vgreater, vload, vmuladd, vscale, vscatter, vselect, vstore, vsum, vupdate, vzero,
+    get,
+    prefetch,
+    put,
+    vadd,
+    vgather,
+    vgreater,
+    vload,
+    vmuladd,
+    vscale,
+    vscatter,
+    vselect,
+    vstore,
+    vsum,
+    vupdate,
+    vzero,
 )
 
 ROWS, STRIDED, JAGGED, BLOCKED = range(4)
@@ -63,7 +77,7 @@ def _extremes(rlen, i, count):
 
 @kernel
 def blocked_spmv(data, indices, ptr, rlen, perm, step, x, y, alpha, beta, lo, hi):
-    """PJAD with sigma: groups of eight rows of a block; where the rows of a group differ, x is masked for the short ones.
+    """PJAD with sigma: groups of eight rows of a block; where rows differ, x is masked for the short ones.
 
     Padding must be `clean`: it meets a zero instead of x.
     """
