@@ -75,7 +75,8 @@ def main(side: int = 100, library: str = "numpy") -> float:
         drift = float(xp.max(xp.abs(u - expected)))
         scaled = jacobi_preconditioner(A)
         print(
-            f"{format:5s} CG {iterations:4d} iterations {seconds:6.2f} s, error {error:.1e}; heat step {steps} iterations, "
+            f"{format:5s} CG {iterations:4d} iterations {seconds:6.2f} s, error {error:.1e}; "
+            f"heat step {steps} iterations, "
             f"error {drift:.1e}; 1/diagonal {float(scaled[0]):.2f}"
         )
         worst = max(worst, error, drift)

@@ -13,8 +13,8 @@ from spformats.array_api.namespaces import Array, is_sparse, storage
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """Each element, or the nearest bound; the result has the data type of x.
 
-    With scalar bounds around 0 a sparse array keeps its format and its pattern, with others the result is dense. Bounds that
-    are arrays work as `maximum` and `minimum` do.
+    With scalar bounds around 0 a sparse array keeps its format and its pattern, with others the result is dense. Bounds
+    that are arrays work as `maximum` and `minimum` do.
     """
     if not (is_sparse(x) or is_sparse(min) or is_sparse(max)):
         return storage(x).clip(x, min, max)

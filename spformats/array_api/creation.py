@@ -183,5 +183,3 @@ def linspace(
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """Coordinate matrices of vectors: dense arrays of the storage namespace."""
     return tuple(storage(*arrays).meshgrid(*arrays, indexing=indexing))
-
-

@@ -1,7 +1,8 @@
 """Elementwise functions of two arrays, made from a table.
 
-Two sparse arrays meet over the union of their patterns, or over the intersection where f(x, 0) = f(0, x) = 0. A scalar or a
-dense array keeps the pattern of the sparse one where f(0, other) is 0 everywhere. Anything else is dense by nature.
+Two sparse arrays meet over the union of their patterns, or over the intersection where f(x, 0) = f(0, x) = 0. A
+scalar or a dense array keeps the pattern of the sparse one where f(0, other) is 0 everywhere. Anything else is dense by
+nature.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """``A[…]``, ``take`` and ``take_along_axis``.
 
-Two slices give a sparse array, an integer gives a dense row or column, two integers an element. Boolean indices are refused.
+Two slices give a sparse array, an integer gives a dense row or column, two integers an element. Boolean indices are
+refused.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def _numbers(xp: Any, indices: Any, length: int, axis: int) -> Any:
 
 def _wrapped(xp: Any, numbers: Any, length: int, axis: int) -> Any:
     if numbers.dtype.kind == "b":
-        raise IndexError("boolean indices are not supported; use A.multiply(mask), or integer indices from nonzero(mask)")
+        raise IndexError(
+            "boolean indices are not supported; use A.multiply(mask), or integer indices from nonzero(mask)"
+        )
     if numbers.dtype.kind not in "iu" and numbers.size:
         raise IndexError(f"indices must be integers, got dtype {numbers.dtype}")
     numbers = numbers.astype(np.int64)
@@ -66,7 +69,9 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 def _along(x: Any, indices: Any, axis: int) -> Any:
     xp = x._xp
     if indices.ndim != 2 or indices.shape[1 - axis] not in (1, x.shape[1 - axis]):
-        raise ValueError(f"indices of shape {tuple(indices.shape)} do not fit an array of shape {x.shape} along axis {axis}")
+        raise ValueError(
+            f"indices of shape {tuple(indices.shape)} do not fit an array of shape {x.shape} along axis {axis}"
+        )
     across = xp.arange(x.shape[1 - axis])
     along = _wrapped(xp, indices, x.shape[axis], axis)
     rows, cols = (across[:, None], along) if axis == 1 else (along, across[None, :])
@@ -119,7 +124,9 @@ def _key(key: Any, length: int, axis: int) -> Any:
     if isinstance(key, slice):
         return key
     if isinstance(key, bool | np.bool_) or "bool" in str(getattr(key, "dtype", "")):
-        raise IndexError("boolean indices are not supported; use A.multiply(mask), or the integer arrays of nonzero(mask)")
+        raise IndexError(
+            "boolean indices are not supported; use A.multiply(mask), or the integer arrays of nonzero(mask)"
+        )
     if is_sparse(key):
         return densified(key, "an index array", "what it selects is a dense array of its shape")
     if isinstance(key, list) or (is_dense(key) and key.ndim):
@@ -183,12 +190,16 @@ def _sliced(A: Any, bounds: tuple[int, int, int], axis: int) -> CSR:
     xp, (start, stop, step) = csr._xp, bounds
     if axis == 0 and step == 1 and stop > start:
         lo, hi = int(csr.indptr[start]), int(csr.indptr[stop])
-        return CSR._made(csr.data[lo:hi], csr.indices[lo:hi], csr.indptr[start : stop + 1] - lo, (stop - start, csr.shape[1]))
+        return CSR._made(
+            csr.data[lo:hi], csr.indices[lo:hi], csr.indptr[start : stop + 1] - lo, (stop - start, csr.shape[1])
+        )
     if axis == 1 and step == 1:
         stop = max(start, stop)
         keep = (csr.indices >= start) & (csr.indices < stop)
         counts = xp.bincount(_arrays.rows_of(csr.indptr)[keep], minlength=csr.shape[0])
-        return CSR._made(csr.data[keep], csr.indices[keep] - start, _arrays.pointers(counts), (csr.shape[0], stop - start))
+        return CSR._made(
+            csr.data[keep], csr.indices[keep] - start, _arrays.pointers(counts), (csr.shape[0], stop - start)
+        )
     return taken(csr, xp.arange(start, stop, step), axis)
 
 

@@ -17,9 +17,31 @@ from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.formats import CSR, _arrays
 
 __all__ = [
-    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm",
-    "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
-    "tensordot", "trace", "vecdot", "vector_norm",
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
 ]
 
 
@@ -195,4 +217,3 @@ eigh = _dense_only("eigh", "eigenvectors are full", "Eigenvalues and eigenvector
 eigvals = _dense_only("eigvals", "it is worked out by a dense factorisation", "Eigenvalues")
 eigvalsh = _dense_only("eigvalsh", "it is worked out by a dense factorisation", "Eigenvalues of a symmetric matrix")
 svdvals = _dense_only("svdvals", "it is worked out by a dense factorisation", "Singular values")
-

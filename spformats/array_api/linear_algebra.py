@@ -60,7 +60,9 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         return storage(x1).vecdot(x1, x2, axis=axis)
     lengths = [x.shape[axis_of(axis, x.ndim)] for x in (x1, x2)]
     if lengths[0] != lengths[1]:
-        raise ValueError(f"vecdot along axis {axis}: shapes {tuple(x1.shape)} and {tuple(x2.shape)} differ in length there")
+        raise ValueError(
+            f"vecdot along axis {axis}: shapes {tuple(x1.shape)} and {tuple(x2.shape)} differ in length there"
+        )
     xp = storage(*(x for x in (x1, x2) if is_sparse(x)))
     left = x1
     if xp.isdtype(x1.dtype, "complex floating"):

@@ -173,5 +173,3 @@ def _rolled_flat(x: Any, shift: int) -> CSR:
     numbers = (entry_numbers(csr) + shift % size) % size
     width = max(csr.shape[1], 1)
     return _scattered(csr, numbers // width, numbers % width, csr._xp)
-
-

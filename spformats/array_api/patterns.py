@@ -7,6 +7,7 @@ of one block size in the set of their blocks, everything else in CSR.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,10 @@ from spformats.array_api.elementwise_unary import laid_out_like
 from spformats.formats import BSR, CDS, CSR, DiagonalArray, SparseArray, _arrays
 from spformats.interop.devices import to_numpy
 
+#: Entries compared at a time.
+_BLOCK = 2**16
+#: Pairs of index arrays, by their ids, that held the same; arrays of ours do not change.
+_found_equal: dict[tuple[int, int], tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
 #: Of `combine`: where the result is stored.
 UNION, INTERSECTION = "union", "intersection"
 
@@ -93,9 +98,40 @@ def same_layout(A: SparseArray, B: SparseArray) -> bool:
 
 
 def _equal(a: Any, b: Any) -> bool:
+    """Whether two index arrays are equal; large ones that were found equal are not read again."""
     if a is b:
         return True
-    return tuple(a.shape) == tuple(b.shape) and bool(_arrays.xp_of(a).all(a == b))
+    if tuple(a.shape) != tuple(b.shape):
+        return False
+    if a.shape[0] <= _BLOCK or not isinstance(a, np.ndarray):
+        return _compared(a, b)
+    known = _found_equal.get((id(a), id(b)))
+    if known is not None and known[0]() is a and known[1]() is b:
+        return True
+    if not _compared(a, b):
+        return False
+    if len(_found_equal) >= 256:
+        _found_equal.clear()
+    _found_equal[id(a), id(b)] = weakref.ref(a), weakref.ref(b)
+    return True
+
+
+def _compared(a: Any, b: Any) -> bool:
+    if not isinstance(a, np.ndarray):
+        return bool(_arrays.xp_of(a).all(a == b))
+    if a.dtype == b.dtype:
+        if a.nbytes <= _BLOCK:
+            return a.tobytes() == b.tobytes()
+        if a.strides == b.strides and (a.flags.c_contiguous or a.flags.f_contiguous):
+            # by words of 64 bits, in blocks that stay in cache: whole arrays would write as many bools to memory
+            a, b = a.reshape(-1, order="A"), b.reshape(-1, order="A")
+            words = a.nbytes // 8 * 8 // a.itemsize
+            if not bool((a[words:] == b[words:]).all()):
+                return False
+            a, b = a[:words].view(np.int64), b[:words].view(np.int64)
+    else:
+        a, b = a.reshape(-1), b.reshape(-1)
+    return all(bool((a[i : i + _BLOCK] == b[i : i + _BLOCK]).all()) for i in range(0, a.shape[0], _BLOCK))
 
 
 # ---------------------------------------------------------------------- diagonals

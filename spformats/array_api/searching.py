@@ -83,7 +83,7 @@ def _first_extreme(x: Any, axes: tuple[int, ...], operation: str) -> Any:
 
 def _first_in_rows(csr: CSR, operation: str) -> Any:
     """Column of the first extreme element of every row."""
-    xp, (n, m) = csr._xp, csr.shape
+    xp, m = csr._xp, csr.shape[1]
     rows = _arrays.rows_of(csr.indptr)
     columns = csr.indices.astype(np.int64)
     lengths = csr.indptr[1:] - csr.indptr[:-1]

@@ -3,7 +3,7 @@
 import array_api_compat.numpy as xp
 import numpy as np
 import pytest
-from drawn import DTYPES, FLOATING, REAL, arrays, undone
+from drawn import DTYPES, FLOATING, REAL, arrays
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from layouts import LAYOUTS, build, example
@@ -92,7 +92,8 @@ def _shift_safe(name, *dense):
 @given(data=st.data())
 @settings(max_examples=25, deadline=None)
 def test_unions_agree_with_the_dense_result(name, data):
-    A, D, B, E = data.draw(arrays(_binary_dtypes(name), finite=False, count=2))
+    # atan2 and copysign tell -0.0, one of the odd values, from 0.0; it counts as a zero, which some formats do not store
+    A, D, B, E = data.draw(arrays(_binary_dtypes(name), finite=name in ("atan2", "copysign"), count=2))
     if not _shift_safe(name, D, E):
         return
     result, expected = getattr(sf, name)(A, B), getattr(xp, name)(D, E)
@@ -128,13 +129,31 @@ def test_dense_results_of_two_sparse_arrays(name, data):
 @pytest.mark.parametrize(
     ("name", "scalar", "keeps"),
     [
-        ("multiply", 3.0, True), ("divide", 2.0, True), ("divide", 0.0, False), ("add", 0.0, True), ("add", 1.0, False),
-        ("pow", 2.0, True), ("pow", 0.0, False), ("pow", -1.0, False), ("greater", 0.5, True), ("greater", -1.0, False),
-        ("less", 0.0, True), ("less", 1.0, False), ("equal", 1.0, True), ("equal", 0.0, False), ("not_equal", 0.0, True),
-        ("maximum", -2.0, True), ("maximum", 0.5, False), ("minimum", 0.0, True), ("remainder", 2.0, True),
-        ("floor_divide", 2.0, True), ("atan2", 1.0, True), ("copysign", 1.0, True), ("hypot", 1.0, False),
+        ("multiply", 3.0, True),
+        ("divide", 2.0, True),
+        ("divide", 0.0, False),
+        ("add", 0.0, True),
+        ("add", 1.0, False),
+        ("pow", 2.0, True),
+        ("pow", 0.0, False),
+        ("pow", -1.0, False),
+        ("greater", 0.5, True),
+        ("greater", -1.0, False),
+        ("less", 0.0, True),
+        ("less", 1.0, False),
+        ("equal", 1.0, True),
+        ("equal", 0.0, False),
+        ("not_equal", 0.0, True),
+        ("maximum", -2.0, True),
+        ("maximum", 0.5, False),
+        ("minimum", 0.0, True),
+        ("remainder", 2.0, True),
+        ("floor_divide", 2.0, True),
+        ("atan2", 1.0, True),
+        ("copysign", 1.0, True),
+        ("hypot", 1.0, False),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_scalar_keeps_the_pattern_where_zero_stays_zero(name, scalar, keeps, layout):
     A = build(example(6), layout)
@@ -183,9 +202,16 @@ def test_broadcasting_of_sparse_rows_and_columns():
         sf.add(A, sf.zeros((5, 6)))
 
 
-@pytest.mark.parametrize(("left", "right", "out"), [
-    ("cds", "hm", "cds"), ("hm", "cdm", "cds"), ("csr", "cds", "csr"), ("ell", "jad", "csr"), ("bsr", "csr", "csr"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("left", "right", "out"),
+    [
+        ("cds", "hm", "cds"),
+        ("hm", "cdm", "cds"),
+        ("csr", "cds", "csr"),
+        ("ell", "jad", "csr"),
+        ("bsr", "csr", "csr"),
+    ],
+)
 def test_formats_that_differ_meet_in_what_they_share(left, right, out):
     A, B = build(example(6, seed=1), left), build(example(6, seed=2), right)
     for name in ("add", "multiply", "maximum"):
@@ -199,7 +225,10 @@ def test_bsr_of_other_blocks_goes_through_csr_and_symmetric_halves_stay_halved()
     assert sf.add(A, A).blocksize == (2, 2) and sf.add(A, sf.eye(6, format="bsr", blocksize=(2, 2))).blocksize == (2, 2)
     np.testing.assert_array_equal(sf.add(A, B).todense(), A.todense() + B.todense())
     S = sf.asarray(sf.gallery.poisson2d(4), format="cds", symmetric=True)
-    assert sf.add(S, sf.square(S)).symmetric and sf.add(S, sf.asarray(sf.eye(16, format="cds"), format="cds", symmetric=True)).symmetric
+    assert (
+        sf.add(S, sf.square(S)).symmetric
+        and sf.add(S, sf.asarray(sf.eye(16, format="cds"), format="cds", symmetric=True)).symmetric
+    )
     mixed = sf.subtract(S, sf.eye(16, k=3))
     assert not mixed.symmetric
     np.testing.assert_array_equal(mixed.todense(), S.todense() - np.eye(16, k=3))
@@ -222,4 +251,6 @@ def test_promotion_is_the_standards():
     assert (A * 2).dtype == np.float32 and (A * 2.5).dtype == np.float32 and (A * 1j).dtype == np.complex64
     assert sf.add(A, sf.eye(4)).dtype == np.float64
     i = sf.eye(4, dtype=sf.int32)
-    assert (i + sf.eye(4, dtype=sf.int64)).dtype == np.int64 and (i / 2).dtype == np.float64 and (i > 0).dtype == np.bool_
+    assert (
+        (i + sf.eye(4, dtype=sf.int64)).dtype == np.int64 and (i / 2).dtype == np.float64 and (i > 0).dtype == np.bool_
+    )

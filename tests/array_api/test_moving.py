@@ -55,12 +55,21 @@ def test_consecutive_rows_and_columns_of_a_diagonal_format_keep_it():
     np.testing.assert_allclose(A[3:9, 2:12] @ x, A.todense()[3:9, 2:12] @ x)
 
 
-@pytest.mark.parametrize(("key", "error", "message"), [
-    ((0, 0, 0), IndexError, "too many indices"), ((None, 0), IndexError, "newaxis"), (99, IndexError, "index 99 is out of range"),
-    ((slice(None), -7), IndexError, "index -7"), ((..., ...), IndexError, "one ellipsis"), (1.5, IndexError, "must be an integer"),
-    (np.ones((6, 6), dtype=bool), IndexError, "boolean"), (True, IndexError, "boolean"), ([0, 9], IndexError, "index 9"),
-    (([0.5], 1), IndexError, "must be integers"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "error", "message"),
+    [
+        ((0, 0, 0), IndexError, "too many indices"),
+        ((None, 0), IndexError, "newaxis"),
+        (99, IndexError, "index 99 is out of range"),
+        ((slice(None), -7), IndexError, "index -7"),
+        ((..., ...), IndexError, "one ellipsis"),
+        (1.5, IndexError, "must be an integer"),
+        (np.ones((6, 6), dtype=bool), IndexError, "boolean"),
+        (True, IndexError, "boolean"),
+        ([0, 9], IndexError, "index 9"),
+        (([0.5], 1), IndexError, "must be integers"),
+    ],
+)
 def test_indices_that_are_refused(key, error, message):
     A = sf.asarray(example(6))
     with pytest.raises(error, match=message):
@@ -134,7 +143,9 @@ def test_vectors_and_single_entries():
             call()
     with sf.config(densify=True):
         np.testing.assert_array_equal(sf.reshape(big, (16,)), big.todense().reshape(-1))
-        np.testing.assert_array_equal(sf.concat([big, A], axis=None), np.concat([big.todense(), A.todense()], axis=None))
+        np.testing.assert_array_equal(
+            sf.concat([big, A], axis=None), np.concat([big.todense(), A.todense()], axis=None)
+        )
         np.testing.assert_array_equal(sf.unstack(big, axis=1)[2], big.todense()[:, 2])
 
 

@@ -23,10 +23,21 @@ def close(got, expected):
     np.testing.assert_allclose(got, expected, rtol=50 * eps, atol=50 * eps)
 
 
-@pytest.mark.parametrize(("name", "dtypes"), [
-    ("sum", NUMERIC), ("prod", NUMERIC), ("mean", FLOATING), ("max", REAL), ("min", REAL), ("std", ("float32", "float64")),
-    ("var", ("float32", "float64")), ("count_nonzero", DTYPES), ("any", DTYPES), ("all", DTYPES),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "dtypes"),
+    [
+        ("sum", NUMERIC),
+        ("prod", NUMERIC),
+        ("mean", FLOATING),
+        ("max", REAL),
+        ("min", REAL),
+        ("std", ("float32", "float64")),
+        ("var", ("float32", "float64")),
+        ("count_nonzero", DTYPES),
+        ("any", DTYPES),
+        ("all", DTYPES),
+    ],
+)
 @pytest.mark.parametrize("axis", AXES)
 @given(data=st.data(), keepdims=st.booleans())
 @settings(max_examples=12, deadline=None)
@@ -100,7 +111,9 @@ def test_unique_and_nonzero(data):
 
 def test_isin_and_searchsorted():
     A = sf.asarray([[0.0, 2, 0], [3, 0, 4]])
-    np.testing.assert_array_equal(sf.isin(A, np.array([2.0, 4])).todense(), [[False, True, False], [False, False, True]])
+    np.testing.assert_array_equal(
+        sf.isin(A, np.array([2.0, 4])).todense(), [[False, True, False], [False, False, True]]
+    )
     with pytest.raises(sf.DensifyError, match="among the elements"):
         sf.isin(A, np.array([0.0, 4]))
     with pytest.raises(sf.DensifyError):

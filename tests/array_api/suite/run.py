@@ -2,8 +2,8 @@
 
     python tests/array_api/suite/run.py PATH_TO_CHECKOUT [pytest arguments]
 
-The checkout is the suite's repository with its submodule ``array-api`` (git clone --recurse-submodules). Its requirements
-are hypothesis, ndindex and pytest. With ``--bare`` our lists of skips and xfails are left out.
+The checkout is the suite's repository with its submodule ``array-api`` (git clone --recurse-submodules). Its
+requirements are hypothesis, ndindex and pytest. With ``--bare`` our lists of skips and xfails are left out.
 """
 
 from __future__ import annotations
@@ -34,7 +34,17 @@ def main(arguments: list[str]) -> int:
         rest.remove("--bare")
         lists = [f"--skips-file={os.devnull}", f"--xfails-file={os.devnull}"]
     selected = rest if any("test_" in a for a in rest) else [*rest, "array_api_tests/"]
-    command = [sys.executable, "-m", "pytest", "-p", "two_dimensional", "-p", "no:cacheprovider", "-q", "--disable-deadline"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "two_dimensional",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        "--disable-deadline",
+    ]
     return subprocess.call([*command, *lists, *selected], cwd=checkout, env=environment)
 
 

@@ -1,15 +1,17 @@
 """Pytest plugin that restricts data-apis/array-api-tests to two-dimensional shapes.
 
-The suite draws shapes of any number of dimensions and does not read the capability "max dimensions" (2 here). This plugin
-replaces its strategies for shapes, before its test modules are imported: wherever a test takes arrays of any shape it gets
-matrices, which spformats holds in a sparse format; a test that asks for vectors gets vectors. Functions with a dense result
-run inside ``spformats.config(densify=True)``, for the suite knows no other way to say that it wants one.
+The suite draws shapes of any number of dimensions and does not read the capability "max dimensions" (2 here). This
+plugin replaces its strategies for shapes, before its test modules are imported: wherever a test takes arrays of any
+shape it gets matrices, which spformats holds in a sparse format; a test that asks for vectors gets vectors. Functions
+with a dense result run inside ``spformats.config(densify=True)``, for the suite knows no other way to say that it wants
+one.
 """
 
 from __future__ import annotations
 
-import spformats as sf
 from hypothesis import strategies as st
+
+import spformats as sf
 
 sf.config(densify=True).__enter__()
 
@@ -34,7 +36,12 @@ def _broadcastable_shapes(shape, *, min_dims=0, max_dims=None, min_side=1, max_s
 def _mutually_broadcastable_shapes(num_shapes, *, base_shape=(), min_dims=0, max_dims=None, min_side=1, max_side=None):
     one = max_dims == 1
     return _any_mutual(
-        num_shapes, base_shape=base_shape, min_dims=1 if one else 2, max_dims=1 if one else 2, min_side=min_side, max_side=max_side
+        num_shapes,
+        base_shape=base_shape,
+        min_dims=1 if one else 2,
+        max_dims=1 if one else 2,
+        min_side=min_side,
+        max_side=max_side,
     )
 
 
@@ -55,7 +62,6 @@ class _TwoDimensional:
 array_api_tests.xps = _TwoDimensional(array_api_tests.xps)
 
 import array_api_tests.hypothesis_helpers as hh  # noqa: E402
-
 
 # "stacks of matrices" are single matrices: the stack's shape is ()
 _single = st.just(())
