@@ -24,18 +24,19 @@ def _lengths(shape: Any) -> tuple[int, ...]:
     return (int(shape),) if isinstance(shape, int | np.integer) else tuple(int(s) for s in shape)
 
 
-def _dense_namespace(device: Any) -> Any:
-    """The namespace that makes dense arrays on a device: NumPy's on the CPU, CuPy's on a GPU."""
-    from spformats.interop.devices import namespace_on
+def _dense(device: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    """A dense array made by the function of this name on a device: by NumPy on the CPU, by CuPy on a GPU."""
+    from spformats.interop import devices
 
-    return namespace_on(device)
+    with devices.current(device):
+        return getattr(devices.namespace_on(device), name)(*args, **kwargs)
 
 
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """An array of zeros: in two dimensions CSR with nothing stored."""
     lengths = _lengths(shape)
     if len(lengths) < 2:
-        return _dense_namespace(device).zeros(lengths, dtype=dtype or np.float64)
+        return _dense(device, "zeros", lengths, dtype=dtype or np.float64)
     n, m = _arrays.check_shape(check_shape(lengths, "zeros"))
     nothing = np.zeros(0, dtype=_arrays.index_dtype(m))
     made = CSR._made(np.zeros(0, dtype=dtype or np.float64), nothing, np.zeros(n + 1, dtype=np.int64), (n, m))
@@ -53,12 +54,12 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     if dtype is None:
         dtype = _default_dtype(fill_value)
     if len(lengths) < 2:
-        return _dense_namespace(device).full(lengths, fill_value, dtype=dtype)
+        return _dense(device, "full", lengths, fill_value, dtype=dtype)
     check_shape(lengths, "full")
     if fill_value == 0:
         return zeros(lengths, dtype=dtype, device=device)
     permit(f"full of {fill_value}", "no entry is 0", lengths, dtype)
-    return _dense_namespace(device).full(lengths, fill_value, dtype=dtype)
+    return _dense(device, "full", lengths, fill_value, dtype=dtype)
 
 
 def _default_dtype(value: Any) -> Any:
@@ -154,11 +155,10 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     """A dense array of any library by DLPack: a matrix becomes CSR, fewer dimensions stay dense."""
     if is_sparse(x):
         return x.__dlpack__()
-    kind = x.__dlpack_device__()[0]
-    xp = _dense_namespace(
-        device if device is not None else ("cpu" if kind == 1 else f"cuda:{x.__dlpack_device__()[1]}")
-    )
-    dense = xp.from_dlpack(x) if copy is None else xp.from_dlpack(x, copy=copy)
+    kind, number = x.__dlpack_device__()
+    if device is None:
+        device = "cpu" if kind == 1 else f"cuda:{number}"
+    dense = _dense(device, "from_dlpack", x, **({} if copy is None else {"copy": copy}))
     if dense.ndim != 2:
         return dense
     from spformats.interop.dense import from_dense
@@ -170,14 +170,14 @@ def arange(
     start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any = None, device: Any = None
 ) -> Array:
     """Evenly spaced values, a dense vector."""
-    return _dense_namespace(device).arange(start, stop, step, dtype=dtype)
+    return _dense(device, "arange", start, stop, step, dtype=dtype)
 
 
 def linspace(
     start: complex, stop: complex, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
 ) -> Array:
     """A number of evenly spaced values, a dense vector."""
-    return _dense_namespace(device).linspace(start, stop, num, dtype=dtype, endpoint=endpoint)
+    return _dense(device, "linspace", start, stop, num, dtype=dtype, endpoint=endpoint)
 
 
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:

@@ -15,7 +15,12 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     x1, x2 = sparse(x1), sparse(x2)
     if not (is_sparse(x1) or is_sparse(x2)):
         return storage(x1).matmul(x1, x2)
-    return x1 @ x2
+    return _product(x1, x2)
+
+
+def _product(x1: Any, x2: Any) -> Any:
+    # not every library's arrays leave ``x1 @ x2`` to an operand they do not know
+    return x1 @ x2 if is_sparse(x1) else x2.__rmatmul__(x1)
 
 
 def matrix_transpose(x: Array, /) -> Array:
@@ -46,7 +51,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
     ((a, b),) = pairs
     left = x1.T if x1.ndim == 2 and a == 0 else x1
     right = x2.T if x2.ndim == 2 and b == 1 else x2
-    return left @ right
+    return _product(left, right)
 
 
 def _product_dtype(x1: Any, x2: Any) -> Any:

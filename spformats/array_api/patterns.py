@@ -149,7 +149,9 @@ def _over_diagonals(function: Callable[..., Any], arrays: list[Any], pattern: st
             values.append(A.data)
             continue
         data = xp.zeros((offsets.shape[0], A.shape[0]), dtype=A.dtype)
-        data[np.searchsorted(offsets, A.offsets[kept])] = A.data[np.flatnonzero(kept)]
+        # offsets live on the host, and indices must be where the values are
+        target, source = np.searchsorted(offsets, A.offsets[kept]), np.flatnonzero(kept)
+        data[xp.asarray(target)] = A.data[xp.asarray(source)]
         values.append(data)
     result = CDS._build({"data": function(*values), "offsets": offsets}, arrays[0].shape, symmetric=symmetric)
     return result

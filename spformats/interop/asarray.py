@@ -11,8 +11,16 @@ from spformats.interop import dense, scipy_sparse
 
 
 def asarray(
-    obj: Any, /, *, format: str | None = None, dtype: Any = None, device: Any = None, copy: bool | None = None,
-    force: bool = False, prune: bool = False, **layout: Any,
+    obj: Any,
+    /,
+    *,
+    format: str | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    force: bool = False,
+    prune: bool = False,
+    **layout: Any,
 ) -> Any:
     """Convert anything matrix-like to a sparse array (the array API's ``asarray``, with a format).
 
@@ -99,10 +107,11 @@ def _fewer_dimensions(obj: Any, dtype: Any, device: Any, copy: bool | None) -> A
         return None
     from spformats.array_api.data_types import native
     from spformats.array_api.namespaces import storage
-    from spformats.interop.devices import namespace_on
+    from spformats.interop.devices import current, namespace_on
 
     xp = storage(obj) if device is None else namespace_on(device)
-    return xp.asarray(obj, dtype=native(dtype, xp), copy=copy)
+    with current(device):
+        return xp.asarray(obj, dtype=native(dtype, xp), copy=copy)
 
 
 def _is_integer(dtype: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,17 @@ def namespace_on(device: Any) -> Any:
     import array_api_compat.cupy
 
     return array_api_compat.cupy
+
+
+def current(device: Any) -> contextlib.AbstractContextManager[Any]:
+    """Inside, arrays made by `namespace_on` lie on this device."""
+    if device is None or str(device) == "cpu":
+        return contextlib.nullcontext()
+    import cupy
+
+    from spformats.interop import cupyx
+
+    return cupyx._device(cupy, device)
 
 
 def to_device(A: SparseArray, device: Any, stream: Any = None) -> SparseArray:
