@@ -19,9 +19,18 @@ INDEX = json.loads((FOLDER / "index.json").read_text()) if (FOLDER / "index.json
 pytestmark = pytest.mark.skipif(not INDEX, reason="the collection is not here")
 
 LAYOUTS = {
-    "csr": {}, "ell": {}, "jad": {}, "pjad": {}, "pjad bsize=32": {"bsize": 32}, "bsr 2x2": {"blocksize": (2, 2), "pad": True},
-    "bsr 3x3": {"blocksize": (3, 3), "pad": True}, "bsr 3x2": {"blocksize": (3, 2), "pad": True}, "cds": {}, "hm": {}, "cdm": {},
-}  # fmt: skip
+    "csr": {},
+    "ell": {},
+    "jad": {},
+    "pjad": {},
+    "pjad bsize=32": {"bsize": 32},
+    "bsr 2x2": {"blocksize": (2, 2), "pad": True},
+    "bsr 3x3": {"blocksize": (3, 3), "pad": True},
+    "bsr 3x2": {"blocksize": (3, 2), "pad": True},
+    "cds": {},
+    "hm": {},
+    "cdm": {},
+}
 
 _read = {}
 

@@ -14,7 +14,7 @@ INT32_MAX = 2**31 - 1
 
 
 def xp_of(array: Any) -> Any:
-    """The module whose functions take this array: ``numpy``, ``cupy``, or the standard's spelling of another library."""
+    """The module whose functions take this array: ``numpy``, ``cupy``, or another in the standard's spelling."""
     if isinstance(array, np.ndarray):
         return np
     name = type(array).__module__.partition(".")[0]
@@ -93,7 +93,9 @@ def check_pointers(name: str, ptr: Any, length: int, last: int) -> None:
     falls = xp.flatnonzero(ptr[1:] < ptr[:-1])
     if falls.shape[0]:
         i = int(falls[0])
-        raise ValueError(f"{name} must never fall, got {name}[{i}] = {int(ptr[i])} > {name}[{i + 1}] = {int(ptr[i + 1])}")
+        raise ValueError(
+            f"{name} must never fall, got {name}[{i}] = {int(ptr[i])} > {name}[{i + 1}] = {int(ptr[i + 1])}"
+        )
     if int(ptr[-1]) != last:
         raise ValueError(f"{name} must end at the number of stored entries, {last}, got {int(ptr[-1])}")
 

@@ -19,12 +19,17 @@ def readable(nbytes: float) -> str:
     raise AssertionError
 
 
-def check_storage(format: str, nbytes: int, csr_bytes: int, why: str, fits: str, force: bool) -> None:
+def fits(nbytes: int, csr_bytes: int) -> bool:
+    """Whether this many bytes are none too many for a matrix of which CSR takes ``csr_bytes``."""
+    return nbytes <= BYTES or nbytes <= TIMES * csr_bytes
+
+
+def check_storage(format: str, nbytes: int, csr_bytes: int, why: str, better: str, force: bool) -> None:
     """Raise `StorageError` if ``nbytes`` is absurd beside CSR's, unless ``force``."""
-    if force or nbytes <= BYTES or nbytes <= TIMES * csr_bytes:
+    if force or fits(nbytes, csr_bytes):
         return
     raise StorageError(
         f"{format.upper()} would need {nbytes} bytes ({readable(nbytes)}) for this matrix: {why}. CSR needs "
         f"{csr_bytes} bytes "
-        f"({readable(csr_bytes)}); {fits} fits. Pass force=True to convert all the same."
+        f"({readable(csr_bytes)}); {better} fits. Pass force=True to convert all the same."
     )

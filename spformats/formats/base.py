@@ -29,9 +29,10 @@ _SCATTERING = ("numpy", "cupy")
 class FormatName(str):
     """The name of a format; to SciPy's own code it is a format SciPy does not know.
 
-    SciPy takes an array whose format is ``"csr"`` for one of its own and reaches into its insides; of an unknown format it
-    asks `SciPyProtocol.tocsr`. So inside ``scipy.sparse`` the name equals none of SciPy's. Where SciPy wants its result "in
-    A's format" it makes a method name of it, ``'to' + A.format``: that is the method of BSR or, for any other, of CSR.
+    SciPy takes an array whose format is ``"csr"`` for one of its own and reaches into its insides; of an unknown
+    format it asks `SciPyProtocol.tocsr`. So inside ``scipy.sparse`` the name equals none of SciPy's. Where SciPy
+    wants its result "in A's format" it makes a method name of it, ``'to' + A.format``: that is the method of BSR or,
+    for any other, of CSR.
     """
 
     __slots__ = ()
@@ -121,7 +122,9 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
         raise NotImplementedError(f"{type(self).__name__} must define _count")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{type(self).__name__} arrays are immutable: cannot set {name!r}; build a new one instead")
+        raise AttributeError(
+            f"{type(self).__name__} arrays are immutable: cannot set {name!r}; build a new one instead"
+        )
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__} arrays are immutable: cannot delete {name!r}")
@@ -256,13 +259,14 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
         if format is None:
             return self.copy() if copy else self
         name = str(format)
-        if name in self._scipy_only and name not in FORMATS or name in ("csr", "bsr") and asked_by_scipy():
+        if (name in self._scipy_only and name not in FORMATS) or (name in ("csr", "bsr") and asked_by_scipy()):
             return getattr(self, "to" + name)()
         cls = format_class(name)
         unknown = set(layout) - set(cls.layout_options)
         if unknown:
             raise TypeError(
-                f"format {name!r} has no layout option {sorted(unknown)[0]!r}; it has: {', '.join(cls.layout_options) or 'none'}"
+                f"format {name!r} has no layout option {sorted(unknown)[0]!r}; "
+                f"it has: {', '.join(cls.layout_options) or 'none'}"
             )
         if cls is type(self) and not layout:
             return self.copy() if copy else self
@@ -325,7 +329,9 @@ def _copy_array(array: Any) -> Any:
     return copy() if copy is not None else _arrays.xp_of(array).asarray(array, copy=True)
 
 
-def _rebuild(cls: type[SparseArray], parts: dict[str, Any], shape: tuple[int, int], parameters: dict[str, Any]) -> SparseArray:
+def _rebuild(
+    cls: type[SparseArray], parts: dict[str, Any], shape: tuple[int, int], parameters: dict[str, Any]
+) -> SparseArray:
     return cls._build(parts, shape, **parameters)
 
 
@@ -334,7 +340,7 @@ def _rebuild_view(base: SparseArray, taken: str) -> SparseArray:
 
 
 def _by_source(to_csr: Callable[[Any], CSR]) -> Callable[[Any], CSR]:
-    """`to_csr` that takes a lazy transpose from its source: its own format may have no room for the transposed pattern."""
+    """`to_csr` that takes a lazy transpose from its source: its own format may have no room for that pattern."""
 
     @functools.wraps(to_csr)
     def converted(self: Any) -> CSR:

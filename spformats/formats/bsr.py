@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from spformats.formats import _arrays
-from spformats.formats._guard import check_storage
+from spformats.formats._guard import check_storage, fits
 from spformats.formats.base import SparseArray
-from spformats.formats.csr import CSR, first_unsorted
+from spformats.formats.csr import CSR, csr_by_rows, first_unsorted
 
 #: Rows looked at when `asarray` must find a block size itself.
 SAMPLE = 4096
@@ -19,8 +19,8 @@ class BSR(SparseArray):
     """Block sparse rows: CSR of dense R × C blocks.
 
     Block row I has the blocks ``data[indptr[I]:indptr[I+1]]`` (each C-ordered, R × C) in the block columns
-    ``indices[indptr[I]:indptr[I+1]]``, sorted. Zeros inside a block are multiplied like any other value, so a NaN or inf in x
-    reaches every row of a block that covers its column.
+    ``indices[indptr[I]:indptr[I+1]]``, sorted. Zeros inside a block are multiplied like any other value, so a NaN or
+    inf in x reaches every row of a block that covers its column.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class BSR(SparseArray):
 
     References
     ----------
-    R. W. Vuduc, H. J. Moon, *Fast Sparse Matrix-Vector Multiplication by Exploiting Variable Block Structure*, HPCC 2005;
-    A. Chirilă, *Architectural-Aware Optimization of Sparse Matrix-Vector Multiplication on GPUs*, 2025.
+    R. W. Vuduc, H. J. Moon, *Fast Sparse Matrix-Vector Multiplication by Exploiting Variable Block Structure*, HPCC
+    2005; A. Chirilă, *Architectural-Aware Optimization of Sparse Matrix-Vector Multiplication on GPUs*, 2025.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class BSR(SparseArray):
         xp = _arrays.xp_of(data)
         for axis, over, edge in ((1, brows * R - shape[0], None), (2, bcols * C - shape[1], bcols - 1)):
             if over:
-                last = data[int(indptr[-2]):] if edge is None else data[indices == edge]
+                last = data[int(indptr[-2]) :] if edge is None else data[indices == edge]
                 if bool(xp.any(last[:, -over:, :] if axis == 1 else last[:, :, -over:])):
                     raise ValueError(f"blocks reach over the edge of shape {shape} and must hold zeros there")
         parts = {
@@ -100,6 +100,9 @@ class BSR(SparseArray):
         xp, shape = csr._xp, csr.shape
         R, C = best_blocksize(csr) if blocksize is None else check_blocksize(blocksize, shape, pad)
         brows, bcols = -(-shape[0] // R), -(-shape[1] // C)
+        most = csr.nnz * (R * C * csr.data.itemsize + csr.indices.itemsize) + (brows + 1) * 8
+        if xp is np and (force or fits(most, csr.nbytes)):  # no need to count the blocks first
+            return cls._from_csr_by_scipy(csr, R, C)
         rows = _arrays.rows_of(csr.indptr)
         key = rows // R * bcols + csr.indices // C
         order = xp.argsort(key, kind="stable")  # nearly sorted already: R sorted runs a block row
@@ -123,15 +126,42 @@ class BSR(SparseArray):
         }
         return cls._build(parts, shape, blocksize=(R, C))
 
+    @classmethod
+    def _from_csr_by_scipy(cls, csr: CSR, R: int, C: int) -> Self:
+        from scipy.sparse import csr_array
+
+        n, m = csr.shape
+        brows, bcols = -(-n // R), -(-m // C)
+        indptr = np.full(brows * R + 1, csr.nnz, dtype=np.int64)
+        indptr[: n + 1] = csr.indptr
+        whole = csr_array((csr.data, csr.indices, indptr), shape=(brows * R, bcols * C))
+        blocks = whole.tobsr(blocksize=(R, C), copy=True)
+        if first_unsorted(blocks.indices, blocks.indptr) is not None:  # SciPy puts a block where its first entry comes
+            blocks.sort_indices()
+        parts = {
+            "data": blocks.data.reshape(-1, R, C),
+            "indices": blocks.indices.astype(_arrays.index_dtype(m), copy=False),
+            "indptr": blocks.indptr.astype(np.int64, copy=False),
+        }
+        return cls._build(parts, csr.shape, blocksize=(R, C))
+
     def to_csr(self) -> CSR:
         xp, (R, C) = self._xp, self.blocksize
-        n, m = self.shape
+        if xp is np:
+            return self._to_csr_by_scipy()
         brow = _arrays.rows_of(self.indptr)
         block, r, c = xp.nonzero(self.data)
         rows, cols = brow[block] * R + r, self.indices[block].astype(np.int64) * C + c
-        order = xp.argsort(rows, kind="stable")  # columns keep their order: blocks are sorted
-        counts = xp.bincount(rows, minlength=n)
-        return CSR._made(self.data[block, r, c][order], cols[order], _arrays.pointers(counts), (n, m))
+        return csr_by_rows(self.data[block, r, c], rows, cols, self.shape)  # blocks are sorted, so columns rise
+
+    def _to_csr_by_scipy(self) -> CSR:
+        from scipy.sparse import bsr_array
+
+        (n, m), (R, C) = self.shape, self.blocksize
+        whole = (-(-n // R) * R, -(-m // C) * C)
+        csr = bsr_array((self.data, self.indices, self.indptr), shape=whole).tocsr()
+        csr.eliminate_zeros()
+        return CSR._made(csr.data, csr.indices, csr.indptr[: n + 1], self.shape)
 
     def _transposed(self, conjugate: bool) -> BSR:
         xp, (R, C) = self._xp, self.blocksize
@@ -198,8 +228,8 @@ def check_blocksize(blocksize: Any, shape: tuple[int, int], pad: bool) -> tuple[
         raise ValueError(f"blocksize must be two integers of at least 1, got blocksize={blocksize!r} for shape {shape}")
     if not pad and (shape[0] % R or shape[1] % C):
         raise ValueError(
-            f"blocksize={(int(R), int(C))} does not divide shape {shape}; choose one that does, or pass pad=True to let the last "
-            "blocks reach over the edge"
+            f"blocksize={(int(R), int(C))} does not divide shape {shape}; choose one that does, or pass pad=True to "
+            "let the last blocks reach over the edge"
         )
     return int(R), int(C)
 

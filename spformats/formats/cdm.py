@@ -10,16 +10,23 @@ from spformats.formats import _arrays
 from spformats.formats._guard import check_storage
 from spformats.formats.base import SparseArray
 from spformats.formats.csr import CSR
-from spformats.formats.diagonal import DiagonalArray, canonical_order, check_offsets, diagonal_range, diagonals_of, require_square
+from spformats.formats.diagonal import (
+    DiagonalArray,
+    canonical_order,
+    check_offsets,
+    diagonal_range,
+    diagonals_of,
+    require_square,
+)
 
 
 class CDM(DiagonalArray):
     """Compact diagonal storage; square.
 
-    The k-th compact diagonal is superdiagonal k (length n−k) on top of subdiagonal n−k (length k): a row of length n without
-    padding where both exist. With its position counted by rows, entry (i, i+o) of diagonal ``o = offsets[k]`` is
-    ``data[rows[k], i]``. The transpose reads the same rows by columns: ``A.T`` is a view with ``transposed`` set, in which
-    entry (i, i+o) is ``data[rows[k], i+o]``.
+    The k-th compact diagonal is superdiagonal k (length n−k) on top of subdiagonal n−k (length k): a row of length n
+    without padding where both exist. With its position counted by rows, entry (i, i+o) of diagonal ``o = offsets[k]``
+    is ``data[rows[k], i]``. The transpose reads the same rows by columns: ``A.T`` is a view with ``transposed`` set,
+    in which entry (i, i+o) is ``data[rows[k], i+o]``.
 
     Parameters
     ----------
@@ -34,8 +41,8 @@ class CDM(DiagonalArray):
 
     References
     ----------
-    S. A. Haque, M. T. Parvez, S. Hossain, *GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal Storage
-    Schemes*, Algorithms 17(1), 2024, sections 3.2 and 4.
+    S. A. Haque, M. T. Parvez, S. Hossain, *GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal
+    Storage Schemes*, Algorithms 17(1), 2024, sections 3.2 and 4.
 
     Examples
     --------
@@ -74,7 +81,9 @@ class CDM(DiagonalArray):
         key = offsets % max(n, 1)
         for r in np.unique(rows).tolist():
             if np.unique(key[rows == r]).shape[0] > 1:
-                raise ValueError(f"diagonals {offsets[rows == r].tolist()} overlap in row {r} of data; only o and o − n share a row")
+                raise ValueError(
+                    f"diagonals {offsets[rows == r].tolist()} overlap in row {r} of data; only o and o − n share a row"
+                )
         parts = {"data": xp.ascontiguousarray(data), "offsets": offsets, "rows": rows.astype(np.int64)}
         self.__dict__.update(self._build(parts, shape, transposed=bool(transposed)).__dict__)
 
@@ -86,7 +95,14 @@ class CDM(DiagonalArray):
         order = canonical_order(offsets)
         rows, count = compact_rows(order, n)
         nbytes = count * n * csr.data.itemsize
-        check_storage("cdm", nbytes, csr.nbytes, f"its {csr.nnz} entries lie on {count} compact diagonals of {n} slots", "CSR or PJAD", force)
+        check_storage(
+            "cdm",
+            nbytes,
+            csr.nbytes,
+            f"its {csr.nnz} entries lie on {count} compact diagonals of {n} slots",
+            "CSR or PJAD",
+            force,
+        )
         row_of = xp.asarray(rows[np.argsort(order)])
         data = xp.zeros(count * n, dtype=csr.dtype)
         slot = row_of[xp.searchsorted(xp.asarray(offsets), csr.indices[kept] - entry_rows)] * n + entry_rows

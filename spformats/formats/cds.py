@@ -24,8 +24,8 @@ class CDS(DiagonalArray):
     offsets : integer array, shape (ndiag,)
     shape : (int, int)
     symmetric : bool
-        Only the diagonals with offsets ≥ 0 are stored; those below are their mirror images (``A == A.T``; for complex values
-        too, without conjugation). Half the bytes of a product.
+        Only the diagonals with offsets ≥ 0 are stored; those below are their mirror images (``A == A.T``; for complex
+        values too, without conjugation). Half the bytes of a product.
 
     References
     ----------
@@ -71,17 +71,24 @@ class CDS(DiagonalArray):
         for k, o in enumerate(offsets.tolist()):
             lo, hi = diagonal_range(o, n, m)
             if bool(xp.any(data[k, :lo])) or bool(xp.any(data[k, hi:])):
-                raise ValueError(f"data[{k}] must be zero outside rows [{lo}, {hi}), where diagonal {o} leaves the matrix")
+                raise ValueError(
+                    f"data[{k}] must be zero outside rows [{lo}, {hi}), where diagonal {o} leaves the matrix"
+                )
         parts = {"data": xp.ascontiguousarray(data), "offsets": offsets}
         self.__dict__.update(self._build(parts, shape, symmetric=bool(symmetric)).__dict__)
 
     @classmethod
     def from_csr(cls, csr: CSR, *, symmetric: bool = False, force: bool = False) -> Self:
-        xp, (n, m) = csr._xp, csr.shape
+        xp, n = csr._xp, csr.shape[0]
         offsets, kept, rows = diagonals_of(csr)
         nbytes = offsets.shape[0] * n * csr.data.itemsize
         check_storage(
-            "cds", nbytes, csr.nbytes, f"its {csr.nnz} entries lie on {offsets.shape[0]} diagonals of {n} slots", "CSR or PJAD", force
+            "cds",
+            nbytes,
+            csr.nbytes,
+            f"its {csr.nnz} entries lie on {offsets.shape[0]} diagonals of {n} slots",
+            "CSR or PJAD",
+            force,
         )
         number = xp.asarray(offsets)
         data = xp.zeros(offsets.shape[0] * n, dtype=csr.dtype)

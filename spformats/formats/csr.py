@@ -55,7 +55,8 @@ class CSR(SparseArray):
         if unsorted is not None:
             raise ValueError(
                 "indices must rise inside each row (sorted, no duplicates), got "
-                f"indices[{unsorted}] = {int(indices[unsorted])}, indices[{unsorted + 1}] = {int(indices[unsorted + 1])}; "
+                f"indices[{unsorted}] = {int(indices[unsorted])}, "
+                f"indices[{unsorted + 1}] = {int(indices[unsorted + 1])}; "
                 "spformats.asarray sorts and sums duplicates"
             )
         self.__dict__.update(self._made(data, indices, indptr, shape).__dict__)
@@ -94,6 +95,18 @@ class CSR(SparseArray):
         order = xp.argsort(self.indices.astype(np.int64) * max(n, 1) + rows)
         counts = xp.bincount(self.indices, minlength=m)
         return CSR._made(data[order], rows[order], _arrays.pointers(counts), (m, n))
+
+
+def csr_by_rows(data: Any, rows: Any, cols: Any, shape: tuple[int, int]) -> CSR:
+    """CSR of entries whose columns rise inside each row, wherever the rows come."""
+    xp = _arrays.xp_of(data)
+    if xp is np:
+        from scipy.sparse import coo_array
+
+        csr = coo_array((data, (rows, cols)), shape=shape).tocsr()  # a counting sort that keeps the order inside rows
+        return CSR._made(csr.data, csr.indices, csr.indptr, shape)
+    order = xp.argsort(rows, kind="stable")
+    return CSR._made(data[order], cols[order], _arrays.pointers(xp.bincount(rows, minlength=shape[0])), shape)
 
 
 def first_unsorted(indices: Any, indptr: Any) -> int | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from spformats.formats import _arrays
 from spformats.formats.base import SparseArray
-from spformats.formats.csr import CSR
+from spformats.formats.csr import CSR, csr_by_rows
 
 
 class DiagonalArray(SparseArray):
@@ -47,22 +47,19 @@ class DiagonalArray(SparseArray):
         return flat, (base - offsets)[::-1].copy(), (-offsets)[::-1].copy()
 
     def to_csr(self) -> CSR:
-        xp, (n, m) = self._xp, self.shape
+        xp, shape = self._xp, self.shape
         flat, base, offsets = self._diagonals()
-        rows, cols, values = [], [], []
+        rows, cols = [xp.zeros(0, dtype=np.int64)], [xp.zeros(0, dtype=np.int64)]
+        values = [xp.zeros(0, dtype=self.dtype)]
         for b, o in zip(base.tolist(), offsets.tolist(), strict=True):
-            lo, hi = diagonal_range(o, n, m)
-            values.append(flat[b + lo : b + hi])
-            rows.append(xp.arange(lo, hi))
+            lo, hi = diagonal_range(o, *shape)
+            diagonal = flat[b + lo : b + hi]
+            stored = xp.flatnonzero(diagonal)
+            values.append(diagonal[stored])
+            rows.append(stored + lo)
             cols.append(rows[-1] + o)
-        if not rows:
-            none = xp.zeros(0, dtype=np.int64)
-            return CSR._made(xp.zeros(0, dtype=self.dtype), none, xp.zeros(n + 1, dtype=np.int64), (n, m))
-        data, row, col = xp.concatenate(values), xp.concatenate(rows), xp.concatenate(cols)
-        stored = xp.flatnonzero(data)
-        data, row, col = data[stored], row[stored], col[stored]
-        order = xp.argsort(row, kind="stable")  # diagonals come in order, so columns rise inside each row
-        return CSR._made(data[order], col[order], _arrays.pointers(xp.bincount(row, minlength=n)), (n, m))
+        # diagonals come in order, so columns rise inside each row
+        return csr_by_rows(xp.concatenate(values), xp.concatenate(rows), xp.concatenate(cols), shape)
 
     def _count(self) -> int:
         n, m = self.shape

@@ -51,7 +51,9 @@ class ELL(SparseArray):
         xp = _arrays.xp_of(data)
         data = _arrays.as_values(data)
         if data.ndim != 2 or data.shape[0] != n or indices.shape != data.shape:
-            raise ValueError(f"data and indices must both have shape ({n}, width), got {data.shape} and {indices.shape}")
+            raise ValueError(
+                f"data and indices must both have shape ({n}, width), got {data.shape} and {indices.shape}"
+            )
         _arrays.check_integers("indices", indices)
         if rlen.shape != (n,):
             raise ValueError(f"rlen must have shape ({n},), got {tuple(rlen.shape)}")
@@ -65,7 +67,11 @@ class ELL(SparseArray):
         # padding holds (0, 0) whatever the caller left there
         values = xp.where(stored, data, xp.zeros((), dtype=data.dtype))
         columns = xp.where(stored, indices, 0).astype(_arrays.index_dtype(m), copy=False)
-        parts = {"data": xp.asfortranarray(values), "indices": xp.asfortranarray(columns), "rlen": rlen.astype(columns.dtype)}
+        parts = {
+            "data": xp.asfortranarray(values),
+            "indices": xp.asfortranarray(columns),
+            "rlen": rlen.astype(columns.dtype),
+        }
         self.__dict__.update(self._build(parts, shape).__dict__)
 
     @classmethod
@@ -74,7 +80,14 @@ class ELL(SparseArray):
         lengths = xp.diff(csr.indptr)
         width = int(lengths.max()) if n else 0
         nbytes = n * width * (csr.data.itemsize + csr.indices.itemsize)
-        check_storage("ell", nbytes, csr.nbytes, f"its longest row has {width} entries, the mean {csr.nnz / max(n, 1):.1f}", "JAD or PJAD", force)
+        check_storage(
+            "ell",
+            nbytes,
+            csr.nbytes,
+            f"its longest row has {width} entries, the mean {csr.nnz / max(n, 1):.1f}",
+            "JAD or PJAD",
+            force,
+        )
         rows = _arrays.rows_of(csr.indptr)
         slot = _arrays.position_in_row(csr.indptr, rows) * n + rows
         data = xp.zeros(width * n, dtype=csr.dtype)

@@ -17,8 +17,8 @@ class HM(DiagonalArray):
     """Hossain and Mahmud's diagonal storage: unpadded diagonals in one 1-D array; square.
 
     The diagonals come in the order 0, 1 … ku, −1 … −kl (those that are stored). The entry of row i and column j on
-    diagonal ``offsets[k]`` is ``data[starts[k] + min(i, j)]``. The transpose is the same ``data`` read with offsets of the
-    other sign: ``A.T`` is a view and moves nothing.
+    diagonal ``offsets[k]`` is ``data[starts[k] + min(i, j)]``. The transpose is the same ``data`` read with offsets
+    of the other sign: ``A.T`` is a view and moves nothing.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ class HM(DiagonalArray):
 
     References
     ----------
-    S. A. Haque, M. T. Parvez, S. Hossain, *GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal Storage
-    Schemes*, Algorithms 17(1), 2024, section 3.1; S. Hossain, M. S. Mahmud, *On Computing with Diagonally Structured
-    Matrices*, HPEC 2019.
+    S. A. Haque, M. T. Parvez, S. Hossain, *GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal
+    Storage Schemes*, Algorithms 17(1), 2024, section 3.1; S. Hossain, M. S. Mahmud, *On Computing with Diagonally
+    Structured Matrices*, HPEC 2019.
 
     Examples
     --------
@@ -65,7 +65,10 @@ class HM(DiagonalArray):
             raise ValueError(f"offsets must come in the order 0, 1 … ku, −1 … −kl, got {offsets.tolist()}")
         lengths = n - np.abs(offsets)
         if data.ndim != 1 or (starts is None and data.shape[0] != lengths.sum()):
-            raise ValueError(f"data must be 1-D of length {int(lengths.sum())}, the diagonals' lengths, got shape {tuple(data.shape)}")
+            raise ValueError(
+                f"data must be 1-D of length {int(lengths.sum())}, the diagonals' lengths, "
+                f"got shape {tuple(data.shape)}"
+            )
         if starts is None:
             starts = _arrays.pointers(lengths)[:-1]
         else:
@@ -87,7 +90,9 @@ class HM(DiagonalArray):
         order = canonical_order(offsets)
         starts = _arrays.pointers(n - np.abs(order))
         nbytes = int(starts[-1]) * csr.data.itemsize
-        check_storage("hm", nbytes, csr.nbytes, f"its {csr.nnz} entries lie on {offsets.shape[0]} diagonals", "CSR or PJAD", force)
+        check_storage(
+            "hm", nbytes, csr.nbytes, f"its {csr.nnz} entries lie on {offsets.shape[0]} diagonals", "CSR or PJAD", force
+        )
         start_of = xp.asarray(starts[:-1][np.argsort(order)])
         data = xp.zeros(int(starts[-1]), dtype=csr.dtype)
         cols = csr.indices[kept]

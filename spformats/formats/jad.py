@@ -27,8 +27,8 @@ class JAD(SparseArray):
 
     References
     ----------
-    Y. Saad, *Iterative Methods for Sparse Linear Systems*, SIAM 2003, section 3.4; K. Stec, P. Stpiczyński, *Performance
-    of Portable Sparse Matrix-Vector Product Implemented Using OpenACC*.
+    Y. Saad, *Iterative Methods for Sparse Linear Systems*, SIAM 2003, section 3.4; K. Stec, P. Stpiczyński,
+    *Performance of Portable Sparse Matrix-Vector Product Implemented Using OpenACC*.
 
     Examples
     --------
@@ -53,10 +53,19 @@ class JAD(SparseArray):
         check_permutation(perm, n)
         counts = xp.diff(jd_ptr)
         if counts.shape[0] and (int(counts[0]) > n or bool((counts[1:] > counts[:-1]).any())):
-            raise ValueError(f"jagged diagonals must not grow and the first has at most {n} entries, got lengths {counts[:8].tolist()}…")
+            raise ValueError(
+                f"jagged diagonals must not grow and the first has at most {n} entries, "
+                f"got lengths {counts[:8].tolist()}…"
+            )
         idx = _arrays.index_dtype(m)
         rlen = row_lengths(counts, n).astype(idx)
-        parts = {"data": data, "indices": indices.astype(idx), "jd_ptr": jd_ptr.astype(np.int64), "perm": perm.astype(_arrays.index_dtype(n)), "rlen": rlen}
+        parts = {
+            "data": data,
+            "indices": indices.astype(idx),
+            "jd_ptr": jd_ptr.astype(np.int64),
+            "perm": perm.astype(_arrays.index_dtype(n)),
+            "rlen": rlen,
+        }
         made = self._build(parts, shape)
         csr = made.to_csr()
         if first_unsorted(csr.indices, csr.indptr) is not None:

@@ -12,8 +12,8 @@ from spformats.formats.base import SparseArray
 from spformats.formats.csr import CSR, first_unsorted
 from spformats.formats.jad import check_permutation
 
-#: Rows a block and rows a sort window of the tuned layout: on the CPU eight rows fill the widest SIMD registers, on a GPU
-#: 32 rows are a warp; the window is short enough that neighbours in x stay neighbours.
+#: Rows a block and rows a sort window of the tuned layout: on the CPU eight rows fill the widest SIMD registers, on a
+#: GPU 32 rows are a warp; the window is short enough that neighbours in x stay neighbours.
 TUNED = {"numpy": (8, 1024), "cupy": (32, 1024)}
 
 
@@ -21,8 +21,8 @@ class PJAD(SparseArray):
     """Block-padded jagged diagonals.
 
     Rows are sorted by falling length and put into blocks of ``bsize`` rows; each block is padded to its longest row,
-    ``brlen[b]``. Sorted row ``i = b*bsize + r`` is row ``perm[i]`` of A and has ``rlen[i]`` entries; the slots beyond are
-    padding (value 0, index 0) and are never read. Two layouts:
+    ``brlen[b]``. Sorted row ``i = b*bsize + r`` is row ``perm[i]`` of A and has ``rlen[i]`` entries; the slots beyond
+    are padding (value 0, index 0) and are never read. Two layouts:
 
     * ``sigma=None``, the papers': rows are sorted over the whole matrix and the j-th entries of all blocks that have
       them are contiguous; entry j of sorted row i is at ``jd_ptr[j] + i``.
@@ -66,8 +66,18 @@ class PJAD(SparseArray):
     sigma: int | None
 
     def __init__(
-        self, data: Any, indices: Any, jd_ptr: Any, block_ptr: Any, brlen: Any, rlen: Any, perm: Any, *,
-        shape: tuple[int, int], bsize: int, sigma: int | None = None,
+        self,
+        data: Any,
+        indices: Any,
+        jd_ptr: Any,
+        block_ptr: Any,
+        brlen: Any,
+        rlen: Any,
+        perm: Any,
+        *,
+        shape: tuple[int, int],
+        bsize: int,
+        sigma: int | None = None,
     ):
         n, m = shape = _arrays.check_shape(shape)
         bsize, sigma = check_blocking(bsize, sigma)
@@ -80,15 +90,22 @@ class PJAD(SparseArray):
         check_permutation(perm, n)
         nblocks = -(-n // bsize)
         if brlen.shape != (nblocks,) or rlen.shape != (n,):
-            raise ValueError(f"brlen and rlen must have shapes ({nblocks},) and ({n},), got {brlen.shape} and {rlen.shape}")
+            raise ValueError(
+                f"brlen and rlen must have shapes ({nblocks},) and ({n},), got {brlen.shape} and {rlen.shape}"
+            )
         longest = block_widths(rlen, bsize)
         if not bool((brlen == longest).all()):
             b = int(xp.flatnonzero(brlen != longest)[0])
-            raise ValueError(f"brlen must hold the longest row of each block, got brlen[{b}] = {int(brlen[b])}, longest {int(longest[b])}")
+            raise ValueError(
+                f"brlen must hold the longest row of each block, got brlen[{b}] = {int(brlen[b])}, "
+                f"longest {int(longest[b])}"
+            )
         wanted_jd, wanted_block = block_pointers(longest, bsize, sigma)
         for name, got, wanted in (("jd_ptr", jd_ptr, wanted_jd), ("block_ptr", block_ptr, wanted_block)):
             if got.shape != wanted.shape or not bool((got == wanted).all()):
-                raise ValueError(f"{name} does not fit brlen and bsize: expected {wanted[:8].tolist()}…, got {got[:8].tolist()}…")
+                raise ValueError(
+                    f"{name} does not fit brlen and bsize: expected {wanted[:8].tolist()}…, got {got[:8].tolist()}…"
+                )
         total = int(longest.sum()) * bsize
         if data.shape[0] != total:
             raise ValueError(f"data must have {total} slots for these block widths, got {data.shape[0]}")
@@ -96,8 +113,13 @@ class PJAD(SparseArray):
             raise ValueError("without sigma rows must be sorted by falling length, but rlen rises")
         idx = _arrays.index_dtype(m)
         parts = {
-            "data": data, "indices": indices.astype(idx), "jd_ptr": wanted_jd, "block_ptr": wanted_block,
-            "brlen": brlen.astype(idx), "rlen": rlen.astype(idx), "perm": perm.astype(_arrays.index_dtype(n)),
+            "data": data,
+            "indices": indices.astype(idx),
+            "jd_ptr": wanted_jd,
+            "block_ptr": wanted_block,
+            "brlen": brlen.astype(idx),
+            "rlen": rlen.astype(idx),
+            "perm": perm.astype(_arrays.index_dtype(n)),
         }
         made = self._build(parts, shape, bsize=bsize, sigma=sigma)
         csr = made.to_csr()
@@ -127,18 +149,25 @@ class PJAD(SparseArray):
         jd_ptr, block_ptr = block_pointers(brlen, bsize, sigma)
         total = int(brlen.sum()) * bsize
         nbytes = total * (csr.data.itemsize + csr.indices.itemsize)
-        check_storage("pjad", nbytes, csr.nbytes, f"blocks of {bsize} rows are padded to {longest} entries", "CSR or JAD", force)
+        check_storage(
+            "pjad", nbytes, csr.nbytes, f"blocks of {bsize} rows are padded to {longest} entries", "CSR or JAD", force
+        )
         rank = xp.empty(n, dtype=np.int64)
         rank[perm] = xp.arange(n)
         rows = _arrays.rows_of(csr.indptr)
-        slot = slots(jd_ptr, block_ptr, bsize, rank[rows], _arrays.position_in_row(csr.indptr, rows))
+        slot = slots(jd_ptr, block_ptr, bsize, rank, rows, _arrays.position_in_row(csr.indptr, rows))
         data = xp.zeros(total, dtype=csr.dtype)
         indices = xp.zeros(total, dtype=csr.indices.dtype)
         data[slot], indices[slot] = csr.data, csr.indices
         idx = csr.indices.dtype
         parts = {
-            "data": data, "indices": indices, "jd_ptr": jd_ptr, "block_ptr": block_ptr,
-            "brlen": brlen.astype(idx), "rlen": rlen.astype(idx), "perm": perm.astype(_arrays.index_dtype(n)),
+            "data": data,
+            "indices": indices,
+            "jd_ptr": jd_ptr,
+            "block_ptr": block_ptr,
+            "brlen": brlen.astype(idx),
+            "rlen": rlen.astype(idx),
+            "perm": perm.astype(_arrays.index_dtype(n)),
         }
         return cls._build(parts, csr.shape, bsize=bsize, sigma=sigma)
 
@@ -149,7 +178,7 @@ class PJAD(SparseArray):
         lengths[self.perm], rank[self.perm] = self.rlen, xp.arange(n)
         indptr = _arrays.pointers(lengths)
         rows = _arrays.rows_of(indptr)
-        slot = slots(self.jd_ptr, self.block_ptr, self.bsize, rank[rows], _arrays.position_in_row(indptr, rows))
+        slot = slots(self.jd_ptr, self.block_ptr, self.bsize, rank, rows, _arrays.position_in_row(indptr, rows))
         return CSR._made(self.data[slot], self.indices[slot], indptr, self.shape)
 
     def _count(self) -> int:
@@ -186,8 +215,9 @@ def block_pointers(brlen: Any, bsize: int, sigma: int | None) -> tuple[Any, Any]
     return _arrays.pointers(blocks * bsize), none
 
 
-def slots(jd_ptr: Any, block_ptr: Any, bsize: int, rank: Any, j: Any) -> Any:
-    """Where entry ``j`` of sorted row ``rank`` is stored."""
+def slots(jd_ptr: Any, block_ptr: Any, bsize: int, rank: Any, rows: Any, j: Any) -> Any:
+    """Where entry ``j`` of each of these ``rows`` is stored; ``rank`` is the place of each row after sorting."""
     if block_ptr.shape[0]:
-        return block_ptr[rank // bsize] + j * bsize + rank % bsize
-    return jd_ptr[j] + rank
+        first = block_ptr[rank // bsize] + rank % bsize
+        return first[rows] + j * bsize
+    return jd_ptr[j] + rank[rows]

@@ -6,7 +6,8 @@ from typing import Any
 
 #: Cells of the spy picture along its longer side.
 CELLS = 32
-#: A notebook converts arrays of up to this many stored entries to CSR, to count what CSR would take and draw the picture.
+#: A notebook converts arrays of up to this many stored entries to CSR, to count what CSR would take and draw the
+#: picture.
 LARGEST = 20_000_000
 
 

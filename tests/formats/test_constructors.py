@@ -24,11 +24,13 @@ def pjad(
     data=(7.0, 4, 1, 0), indices=(0, 1, 2, 0), jd_ptr=(0, 2, 4), block_ptr=(), brlen=(2,), rlen=(2, 1), perm=(0, 1),
     shape=(2, 3), bsize=2, sigma=None,
 ):  # fmt: skip
-    arrays = [np.asarray(data)] + [np.asarray(a, dtype=np.int64) for a in (indices, jd_ptr, block_ptr, brlen, rlen, perm)]
+    arrays = [np.asarray(data)] + [
+        np.asarray(a, dtype=np.int64) for a in (indices, jd_ptr, block_ptr, brlen, rlen, perm)
+    ]
     return sf.PJAD(*arrays, shape=shape, bsize=bsize, sigma=sigma)
 
 
-def bsr(data=np.ones((2, 1, 3)), indices=(0, 0), indptr=(0, 1, 2), shape=(2, 3), pad=False):
+def bsr(data=(((1.0, 1, 1),),) * 2, indices=(0, 0), indptr=(0, 1, 2), shape=(2, 3), pad=False):
     return sf.BSR(np.asarray(data), np.asarray(indices), np.asarray(indptr), shape=shape, pad=pad)
 
 
@@ -116,7 +118,11 @@ WRONG = [
     (bsr, {"indices": (0,)}, r"one entry a block.*2.*\(1,\)"),
     (bsr, {"indptr": (0, 2, 1)}, r"indptr\[1\] = 2 > indptr\[2\] = 1"),
     (bsr, {"indptr": (0, 2, 2)}, r"indices\[0\] = 0, indices\[1\] = 0"),
-    (bsr, {"data": np.ones((1, 2, 2)), "indices": (0,), "indptr": (0, 1), "shape": (1, 2), "pad": True}, r"over the edge"),
+    (
+        bsr,
+        {"data": np.ones((1, 2, 2)), "indices": (0,), "indptr": (0, 1), "shape": (1, 2), "pad": True},
+        r"over the edge",
+    ),
     (cds, {"offsets": (1, 0)}, r"offsets\[0\] = 1, offsets\[1\] = 0"),
     (cds, {"offsets": (0, 0)}, r"0 occurs more than once"),
     (cds, {"offsets": (0, 3)}, r"offsets\[1\] = 3.*\(2, 3\)"),
@@ -143,7 +149,9 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("make", "changes", "message"), WRONG, ids=[f"{m.__name__} {list(c)[0]}-{i}" for i, (m, c, _) in enumerate(WRONG)])
+@pytest.mark.parametrize(
+    ("make", "changes", "message"), WRONG, ids=[f"{m.__name__} {next(iter(c))}" for m, c, _ in WRONG]
+)
 def test_wrong_arrays_are_named(make, changes, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make(**changes)
@@ -152,7 +160,12 @@ def test_wrong_arrays_are_named(make, changes, message):
 @pytest.mark.parametrize("make", RIGHT, ids=lambda make: make.__name__)
 def test_integers_and_half_precision_are_widened(make):
     float_data = np.asarray(make().data)
-    for dtype, expected in ((np.int32, np.float64), (np.int8, np.float32), (bool, np.float32), (np.float16, np.float32)):
+    for dtype, expected in (
+        (np.int32, np.float64),
+        (np.int8, np.float32),
+        (bool, np.float32),
+        (np.float16, np.float32),
+    ):
         assert make(data=float_data.astype(dtype)).dtype == expected
 
 
@@ -173,6 +186,8 @@ def test_padding_is_cleaned():
 @pytest.mark.parametrize("make", RIGHT, ids=lambda make: make.__name__)
 def test_lists_are_taken_for_arrays(make):
     A = make()
-    parts = {name: np.asarray(getattr(A, name)).tolist() for name in A.components if not (make is jad and name == "rlen")}
+    parts = {
+        name: np.asarray(getattr(A, name)).tolist() for name in A.components if not (make is jad and name == "rlen")
+    }
     again = type(A)(**parts, shape=list(A.shape), **{k: v for k, v in A._parameters().items() if k != "blocksize"})
     np.testing.assert_array_equal(again.todense(), A.todense())

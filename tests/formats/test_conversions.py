@@ -157,5 +157,5 @@ def test_astype(layout, dtype):
     assert B.dtype == dtype and B.format == A.format and B.shape == A.shape
     np.testing.assert_array_equal(B.todense(), expected.astype(dtype))
     assert A.astype(A.dtype, copy=False) is A and A.astype(A.dtype) is not A
-    with pytest.raises(TypeError, match="complex128.*float32.*'same_kind'"):
+    with pytest.raises(TypeError, match=r"complex128.*float32.*'same_kind'"):
         A.astype(np.float32, casting="same_kind")

@@ -92,7 +92,10 @@ def test_repr(A):
 def test_repr_names_the_layout():
     M = sp.csr_array(np.eye(6))
     assert repr(sf.asarray(M, format="bsr", blocksize=(2, 3))) == "<BSR 6×6 float64, nnz=24, blocksize=(2, 3)>"
-    assert repr(sf.asarray(M, format="bsr", blocksize=(2, 3)).T) == "<BSR 6×6 float64, nnz=24, blocksize=(3, 2), transpose view>"
+    assert (
+        repr(sf.asarray(M, format="bsr", blocksize=(2, 3)).T)
+        == "<BSR 6×6 float64, nnz=24, blocksize=(3, 2), transpose view>"
+    )
     assert repr(sf.asarray(M, format="pjad", bsize=2)) == "<PJAD 6×6 float64, nnz=6, bsize=2>"
     assert repr(sf.asarray(M, format="cds", symmetric=True)) == "<CDS 6×6 float64, nnz=6, symmetric=True>"
     assert repr(sf.asarray(M * 1j).H) == "<CSR 6×6 complex128, nnz=6, adjoint view>"
@@ -100,7 +103,17 @@ def test_repr_names_the_layout():
 
 def test_repr_html(A):
     html = A._repr_html_()
-    for text in (A.format, "16 × 16", "complex64", f"{A.nnz:,}", f"{A.nbytes:,}", "Bytes / CSR", "<svg", "</svg>", "<table>"):
+    for text in (
+        A.format,
+        "16 × 16",
+        "complex64",
+        f"{A.nnz:,}",
+        f"{A.nbytes:,}",
+        "Bytes / CSR",
+        "<svg",
+        "</svg>",
+        "<table>",
+    ):
         assert text in html
     ratio = float(re.search(r"Bytes / CSR</th><td[^>]*>([\d.]+)<", html)[1])
     assert ratio == pytest.approx(A.nbytes / sf.asarray(A.tocsr()).nbytes, abs=0.006)
@@ -142,7 +155,12 @@ def test_diagonals_sums_and_traces(A):
 
 
 def test_transposes_are_views(A):
-    for view, expected in ((A.T, A.todense().T), (A.mT, A.todense().T), (A.H, A.todense().conj().T), (A.transpose(), A.todense().T)):
+    for view, expected in (
+        (A.T, A.todense().T),
+        (A.mT, A.todense().T),
+        (A.H, A.todense().conj().T),
+        (A.transpose(), A.todense().T),
+    ):
         assert view.shape == (16, 16) and view.format == A.format and view.nbytes == A.nbytes
         np.testing.assert_array_equal(view.todense(), expected)
     np.testing.assert_array_equal(A.T.T.todense(), A.todense())

@@ -130,7 +130,7 @@ def test_the_name_of_a_format(layout):
     """It is a plain string to everybody but SciPy's own code."""
     A = build(example(), layout)
     name, other = layout.partition(".")[0].partition("-")[0], "dia"
-    assert A.format == name and name == A.format and A.format != other and not A.format != name  # noqa: SIM202
+    assert A.format == name and name == A.format and A.format != other and not A.format != name
     assert A.format in (name,) and {name: 1}[A.format] == 1 and {A.format: 1}[name] == 1
     assert isinstance(A.format, str) and f"{A.format}" == name and A.format + "!" == name + "!"
     assert A.getformat() == name and copy.deepcopy(A.format) == name and pickle.loads(pickle.dumps(A.format)) == name

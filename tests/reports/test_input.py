@@ -24,7 +24,9 @@ def columns(A):
 # ---------------------------------------------------------------------- B14: duplicates, order
 def with_duplicates(kind):
     if kind == "coo":
-        return sp.coo_array((np.ones(7), (np.array([1, 0, 1, 3, 1, 2, 3]), np.array([1, 0, 1, 0, 2, 3, 0]))), shape=(4, 4))
+        return sp.coo_array(
+            (np.ones(7), (np.array([1, 0, 1, 3, 1, 2, 3]), np.array([1, 0, 1, 0, 2, 3, 0]))), shape=(4, 4)
+        )
     if kind in ("csr", "csc"):
         parts = (np.array([1.0, 2, 3, 4, 5, 6]), np.array([1, 1, 0, 3, 1, 3]), np.array([0, 3, 4, 4, 6]))
         return getattr(sp, f"{kind}_array")(parts, shape=(4, 4))
@@ -67,7 +69,8 @@ def test_B16_read_only_input(kind, format):
     A = sf.asarray(S, format=format)
     for got, expected in (
         (A @ x, D @ x), (A.T @ x, D.T @ x), (x @ A, x @ D), (A.astype(np.float32) @ x, D @ x), ((A * 2) @ x, 2 * D @ x),
-        (A @ np.broadcast_to(x[:, None], (16, 3)), D @ np.tile(x[:, None], 3)), ((A + A) @ x, 2 * D @ x), ((A @ A) @ x, D @ D @ x),
+        (A @ np.broadcast_to(x[:, None], (16, 3)), D @ np.tile(x[:, None], 3)), ((A + A) @ x, 2 * D @ x),
+        ((A @ A) @ x, D @ D @ x),
     ):  # fmt: skip
         np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-3)
 
@@ -192,7 +195,9 @@ def test_B18_other_types_are_refused(dtype, format):
         sf.asarray(np.eye(4), format=format) @ M
 
 
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize(
+    "dtype", [bool, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+)
 @pytest.mark.parametrize("kind", ["dense", "csr", "coo", "dia", "lil"])
 def test_B18_integers_and_bool_convert_by_numpys_rules(dtype, kind, format):
     M = (np.arange(16).reshape(4, 4) % 3).astype(dtype)
@@ -227,7 +232,9 @@ def test_B19_results_have_numpys_dtype(format, dtype):
 
 def test_B19_single_precision_is_never_widened(format):
     n = 16
-    S = sp.csr_array(sp.diags_array([-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1]).astype(np.float32))
+    S = sp.csr_array(
+        sp.diags_array([-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1]).astype(np.float32)
+    )
     A = sf.asarray(S, format=format)
     x = np.ones(n, np.float32)
     assert sf.linalg.cg(A, x)[0].dtype == np.float32

@@ -26,15 +26,21 @@ def test_B12_T_never_conjugates_and_H_always_does(layout, dtype):
     S = example(dtype=dtype)
     A, Z = build(S, layout), S.toarray()
     rng = np.random.default_rng(0)
-    x, y = (v.astype(np.result_type(dtype, np.complex64)) for v in rng.standard_normal((2, 16)) + 1j * rng.standard_normal((2, 16)))
+    x, y = (
+        v.astype(np.result_type(dtype, np.complex64))
+        for v in rng.standard_normal((2, 16)) + 1j * rng.standard_normal((2, 16))
+    )
     close = {"rtol": 200 * np.finfo(dtype).eps, "atol": 200 * np.finfo(dtype).eps}
     for got, expected in (
         (A @ x, Z @ x), (A.T @ y, Z.T @ y), (A.H @ y, Z.conj().T @ y), (A.conj() @ x, Z.conj() @ x),
-        (A.conj().T @ y, Z.conj().T @ y), (A.T.conj() @ y, Z.conj().T @ y), (A.H.T @ x, Z.conj() @ x), (A.H.H @ x, Z @ x),
+        (A.conj().T @ y, Z.conj().T @ y), (A.T.conj() @ y, Z.conj().T @ y), (A.H.T @ x, Z.conj() @ x),
+        (A.H.H @ x, Z @ x),
         (A.H.conj() @ y, Z.T @ y), (x @ A, x @ Z), (y @ A.H, y @ Z.conj().T), (y @ A.conj(), y @ Z.conj()),
         (A.rmatvec(y), Z.conj().T @ y), ((2j * A).H @ y, (2j * Z).conj().T @ y), ((A * 2j).T @ y, (2j * Z).T @ y),
-        (sf.spmv(A, x, trans="N"), Z @ x), (sf.spmv(A, y, trans="T"), Z.T @ y), (sf.spmv(A, y, trans="C"), Z.conj().T @ y),
-        (sf.spmv(A.H, x, trans="C"), Z @ x), (sf.spmv(A.T, x, trans="C"), Z.conj() @ x), (sf.spmv(A.T, x, trans="T"), Z @ x),
+        (sf.spmv(A, x, trans="N"), Z @ x), (sf.spmv(A, y, trans="T"), Z.T @ y),
+        (sf.spmv(A, y, trans="C"), Z.conj().T @ y),
+        (sf.spmv(A.H, x, trans="C"), Z @ x), (sf.spmv(A.T, x, trans="C"), Z.conj() @ x),
+        (sf.spmv(A.T, x, trans="T"), Z @ x),
     ):  # fmt: skip
         np.testing.assert_allclose(got, expected, **close)
     L = sla.aslinearoperator(A)
@@ -63,7 +69,13 @@ def test_B23_the_shape_follows_the_operand(layout, rows, order):
     A, D = build(S, layout), S.toarray()
     shape = tuple(map(int, rows.split("x")))
     x = np.asarray(np.random.default_rng(0).standard_normal(shape), order=order)
-    for got, expected in ((A @ x, D @ x), (A.T @ x, D.T @ x), (A.dot(x), D @ x), (x.T @ A, x.T @ D), (A.matmat(x) if x.ndim > 1 else A.matvec(x), D @ x)):
+    for got, expected in (
+        (A @ x, D @ x),
+        (A.T @ x, D.T @ x),
+        (A.dot(x), D @ x),
+        (x.T @ A, x.T @ D),
+        (A.matmat(x) if x.ndim > 1 else A.matvec(x), D @ x),
+    ):
         assert got.shape == expected.shape and type(got) is np.ndarray
         np.testing.assert_allclose(got, expected, atol=1e-12)
 
@@ -95,7 +107,13 @@ def test_B23_solvers_that_mix_shapes(layout):
 # ---------------------------------------------------------------------- B25: no dense array by accident
 def test_B25_never_an_object_array(layout):
     A = build(example(), layout)
-    for make in (np.asarray, np.array, np.atleast_2d, np.ascontiguousarray, lambda v: np.save(io.BytesIO(), v, allow_pickle=False)):
+    for make in (
+        np.asarray,
+        np.array,
+        np.atleast_2d,
+        np.ascontiguousarray,
+        lambda v: np.save(io.BytesIO(), v, allow_pickle=False),
+    ):
         with pytest.raises(TypeError, match="todense"):
             make(A)
     for make in (lambda v: np.dot(np.ones(16), v), np.sin, lambda v: np.matmul(np.eye(16), v), list, len):
@@ -108,7 +126,13 @@ def test_B25_never_an_object_array(layout):
 def test_B26_operands_of_the_wrong_shape(layout, shape):
     A = build(example(), layout)
     x = np.ones(shape)
-    for product in (lambda: A @ x, lambda: A.T @ x, lambda: A.H @ x, lambda: sf.spmv(A, x), lambda: sf.spmv(A, x, trans="T")):
+    for product in (
+        lambda: A @ x,
+        lambda: A.T @ x,
+        lambda: A.H @ x,
+        lambda: sf.spmv(A, x),
+        lambda: sf.spmv(A, x, trans="T"),
+    ):
         with pytest.raises(ValueError) as error:
             product()
         assert "16" in str(error.value) and str(shape) in str(error.value)
@@ -205,7 +229,9 @@ def test_B31_broadcast_and_overlapping(layout):
     S = example()
     A, D = build(S, layout), S.toarray()
     np.testing.assert_allclose(A @ np.broadcast_to(2.0, (16,)), D @ np.full(16, 2.0), atol=1e-12)
-    np.testing.assert_allclose(A @ np.broadcast_to(np.arange(16.0)[:, None], (16, 3)), D @ np.tile(np.arange(16.0)[:, None], 3), atol=1e-12)
+    np.testing.assert_allclose(
+        A @ np.broadcast_to(np.arange(16.0)[:, None], (16, 3)), D @ np.tile(np.arange(16.0)[:, None], 3), atol=1e-12
+    )
     memory = np.arange(20.0)
     x, y = memory[:16], memory[4:]
     expected = D @ x + y

@@ -1,5 +1,6 @@
 """Faults reported against other libraries: conjugate gradients (B27, B28, B30)."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -110,7 +111,7 @@ def test_B30_one_call_an_iteration(layout, maxiter, preconditioned):
     assert len(seen) == maxiter and info == info_again == maxiter
     np.testing.assert_array_equal(x, again)
     np.testing.assert_array_equal(seen[-1], x)
-    assert all(not np.array_equal(a, b) for a, b in zip(seen, seen[1:], strict=False))
+    assert all(not np.array_equal(a, b) for a, b in itertools.pairwise(seen))
 
 
 def test_B30_iterates_are_the_callers_to_keep(layout):

@@ -1,4 +1,4 @@
-"""Faults reported against other libraries: how diagonals, padding and blocks are stored (B01, B03, B05, B06, B08, B09, B10)."""
+"""Faults reported against other libraries: diagonals, padding and blocks (B01, B03, B05, B06, B08, B09, B10)."""
 
 import tracemalloc
 
@@ -78,7 +78,8 @@ def test_B03_scaling_keeps_the_format(format):
     A = sf.asarray(S, format=format)
     D = S.toarray()
     for B, expected in (
-        (A * 3, 3 * D), (3.0 * A, 3 * D), (np.float64(3) * A, 3 * D), (A * np.float32(3), 3 * D), (A / 2, D / 2), (-A, -D), (+A, D),
+        (A * 3, 3 * D), (3.0 * A, 3 * D), (np.float64(3) * A, 3 * D), (A * np.float32(3), 3 * D), (A / 2, D / 2),
+        (-A, -D), (+A, D),
         (abs(A), abs(D)), (A.T, D.T), (A.H, D.T), (A.mT, D.T), (A.conj(), D), (A.copy(), D), (A.T * 2, 2 * D.T),
         (A + A, 2 * D), (A - A, 0 * D), (A * A, D * D), (A.astype(np.float32), D),
     ):  # fmt: skip
@@ -90,10 +91,20 @@ def test_B03_scaling_keeps_the_format(format):
 @pytest.mark.parametrize("left", DIAGONAL)
 @pytest.mark.parametrize("right", DIAGONAL)
 def test_B03_products_and_sums_of_diagonals_stay_diagonal(left, right):
-    S, R = tridiagonal(10), sp.csr_array(sp.diags_array([np.arange(1.0, 9), np.arange(3.0, 10)], offsets=[2, -3], shape=(10, 10)))
+    S, R = (
+        tridiagonal(10),
+        sp.csr_array(sp.diags_array([np.arange(1.0, 9), np.arange(3.0, 10)], offsets=[2, -3], shape=(10, 10))),
+    )
     A, B = sf.asarray(S, format=left), sf.asarray(R, format=right)
     assert (A @ A).format == left and len((A @ A).offsets) == 5
-    for C, expected in ((A @ B, S @ R), (A + B, S + R), (A - B, S - R), (A * B, S * R), (A.T @ B, S.T @ R), (A @ B.T, S @ R.T)):
+    for C, expected in (
+        (A @ B, S @ R),
+        (A + B, S + R),
+        (A - B, S - R),
+        (A * B, S * R),
+        (A.T @ B, S.T @ R),
+        (A @ B.T, S @ R.T),
+    ):
         assert C.format in DIAGONAL
         np.testing.assert_allclose(columns(C), expected.toarray())
 
@@ -112,7 +123,9 @@ def scattered(n):
 
 
 def arrow(n):
-    return sp.csr_array((np.ones(2 * n), (np.r_[np.zeros(n, int), np.arange(n)], np.r_[np.arange(n), np.arange(n)])), shape=(n, n))
+    return sp.csr_array(
+        (np.ones(2 * n), (np.r_[np.zeros(n, int), np.arange(n)], np.r_[np.arange(n), np.arange(n)])), shape=(n, n)
+    )
 
 
 def one_of_each_length(n):
@@ -142,7 +155,13 @@ def test_B05_absurd_memory_is_refused_before_it_is_taken(matrix, format, layout)
     tracemalloc.stop()
     assert peak < 50e6
     message = str(error.value)
-    assert message.startswith(format.upper()) and "bytes" in message and "CSR needs" in message and "fits" in message and "force" in message
+    assert (
+        message.startswith(format.upper())
+        and "bytes" in message
+        and "CSR needs" in message
+        and "fits" in message
+        and "force" in message
+    )
     needed = int(message.split("need ")[1].split()[0])
     assert needed > 64e6
     assert isinstance(error.value, ValueError)
@@ -191,11 +210,15 @@ def test_B06_padding_does_not_touch_x(bad):
     S = sp.csr_array(np.array([[0, 2.0, 3.0], [0, 0, 4.0], [0, 0, 0]]))
     for format, A in all_formats(S):
         np.testing.assert_array_equal(A @ np.array([bad, 1, 1]), [5, 4, 0], err_msg=format)
-        np.testing.assert_array_equal(A @ np.array([[bad, 1], [1, 1], [1, 1]]), [[5, 5], [4, 4], [0, 0]], err_msg=format)
+        np.testing.assert_array_equal(
+            A @ np.array([[bad, 1], [1, 1], [1, 1]]), [[5, 5], [4, 4], [0, 0]], err_msg=format
+        )
         np.testing.assert_array_equal(A.T @ np.array([1, 1, bad]), [0, 2, 7], err_msg=format)
 
 
-@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name.partition("-")[0] in ("csr", "ell", "jad", "pjad")])
+@pytest.mark.parametrize(
+    "layout", [name for name in LAYOUTS if name.partition("-")[0] in ("csr", "ell", "jad", "pjad")]
+)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_B06_rows_that_miss_a_column_stay_finite(layout, bad):
     S = example(17, 23, seed=2)
@@ -240,7 +263,9 @@ def test_B08_stored_zeros(matrix, layout):
     for B in (A, A.asformat("csr"), A.T.T):
         np.testing.assert_array_equal(columns(B), S.toarray())
         np.testing.assert_array_equal(columns(B.T), S.toarray().T)
-        assert B.nnz >= 0 and all((getattr(B, name) >= 0).all() for name in B.components if name in ("indices", "indptr", "rlen"))
+        assert B.nnz >= 0 and all(
+            (getattr(B, name) >= 0).all() for name in B.components if name in ("indices", "indptr", "rlen")
+        )
     if A.format in ("csr", "ell", "jad", "pjad"):  # kept where entries are stored one by one, unless asked
         assert A.nnz == S.nnz
         assert build(S, layout, prune=True).nnz == np.count_nonzero(S.toarray())
@@ -253,7 +278,9 @@ def test_B08_a_stored_zero_costs_no_diagonal():
 
 
 # ---------------------------------------------------------------------- B09, B10: blocks
-@pytest.mark.parametrize("blocksize", [(2, 2), (0, 1), (5, 5), 2.5, (1, 2, 3), (-1, 1), "2x2", (1.0, 2.0), (True, 1), (1,), 2])
+@pytest.mark.parametrize(
+    "blocksize", [(2, 2), (0, 1), (5, 5), 2.5, (1, 2, 3), (-1, 1), "2x2", (1.0, 2.0), (True, 1), (1,), 2]
+)
 def test_B09_wrong_block_sizes_are_named(blocksize):
     A = sf.asarray(sp.csr_array(np.arange(1.0, 13).reshape(3, 4)))
     with pytest.raises((ValueError, TypeError), match=r"blocksize.*\(3, 4\)"):
@@ -269,7 +296,10 @@ def test_B09_a_block_size_is_found_where_none_is_given():
 @pytest.mark.parametrize("blocksize", [(1, 2), (4, 4), (2, 1), (1, 1)])
 def test_B09_a_block_size_given_for_bsr_input_is_used(blocksize):
     source = sp.bsr_array(np.eye(4), blocksize=(2, 2))
-    for A in (sf.asarray(source, format="bsr", blocksize=blocksize), sf.asarray(source).asformat("bsr", blocksize=blocksize)):
+    for A in (
+        sf.asarray(source, format="bsr", blocksize=blocksize),
+        sf.asarray(source).asformat("bsr", blocksize=blocksize),
+    ):
         assert A.blocksize == blocksize
         np.testing.assert_array_equal(columns(A), np.eye(4))
     assert sf.asarray(source).blocksize == (2, 2)
