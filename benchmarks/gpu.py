@@ -191,7 +191,7 @@ def blocks(bench: Bench, sweep: bool) -> list[dict[str, Any]]:
         calls |= peer_calls({
             "cusparse_bsrmv": lambda: gpu_peers.bsrmv(data, indices, ptr, x, z),
             **{f"cusparse_bsr_{a}": (lambda a=a: of(a)) for a in gpu_peers.SPMV["bsr"]},
-            "torch_bsr": lambda: gpu_peers.torch_bsr(data, indices, ptr, (n, m), x),
+            "torch_bsr": lambda: gpu_peers.torch_bsr(data, indices, ptr, (n, m), x, expected),
         })
         names = ("", "row_major", "thread_private", "team", "vector_unrolled") if "5x5" in case else ("",)
         for name in names:
@@ -254,18 +254,18 @@ def jagged(bench: Bench, twins: list[Any], sweep: bool) -> list[dict[str, Any]]:
         if sweep:
             csr = Rows(C.data, C.indices, C.indptr, C.shape)
             found = []
-            for window, steps in itertools.product((256, 1024), (4, 8, 16, 32)):
+            for window, steps in [(None, None), *itertools.product((256,), (8, 16, 32))]:
                 packed = lanes.pack(csr, window, steps)
-                for unroll, block in ((4, 128), (8, 128), (6, 128), (4, 64)):
-                    run = kernels.spmv(packed, x.dtype, False, unroll=unroll, block=block)
+                for unroll, block, ahead in ((None, 128, 0), (None, 128, 1), (2, 128, 1), (3, 128, 1), (6, 128, 0), (None, 64, 0)):
+                    run = kernels.spmv(packed, x.dtype, False, unroll=unroll, block=block, ahead=ahead)
                     cold = packed.nbytes < 2 * bench.l2
                     t = bench.times({"t": lambda run=run: run(None, x, y, 1, 0)}, 15, cold=cold)
-                    found.append((t["t"], window, steps, unroll, block, packed.data.size / G.nnz, packed.nbytes))
+                    found.append((t["t"], window, steps, unroll, block, ahead, packed.data.size / G.nnz, packed.nbytes))
                 del packed
-            found.sort()
+            found.sort(key=lambda f: f[0])
             row["sweep"] = found
-            best = (f"{t * 1e6:.1f} w{w} s{s} u{u} b{b} pad {p:.2f}" for t, w, s, u, b, p, _ in found[:6])
-            print(f"    default steps {lanes.steps_for(int(G.nnz))}: " + "; ".join(best), flush=True)
+            best = (f"{t * 1e6:.1f} w{w} s{s} u{u} b{b}/{o} pad {p:.2f}" for t, w, s, u, b, o, p, _ in found[:7])
+            print("    " + "; ".join(best), flush=True)
         rows.append(row)
         del calls, G, C, A, slices, expected
         cp.get_default_memory_pool().free_all_blocks()

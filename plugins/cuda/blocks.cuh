@@ -4,6 +4,7 @@
 // neighbouring values of one row (RUN divides WIDTH); lane p of a team of TEAM lanes takes the units p, p + TEAM, … (SLOTS of them) of
 // every block its team meets, so each lane adds up SLOTS fixed rows and needs no index arithmetic inside the loop.
 // GROUP lanes a block row hold TEAMS = GROUP / TEAM teams, which take blocks in turn; DEPTH blocks are in flight per lane.
+// TAIL: the last blocks of a row come in one batch, not one after the other.
 // WARPS > 1 (then GROUP is 32) cuts a long block row into that many equal parts.
 
 #ifdef TEAMS
@@ -11,20 +12,22 @@ constexpr int UNITS = HEIGHT * WIDTH / RUN;
 constexpr int GROUPS = BLOCK / (GROUP * WARPS);  // block rows per thread block
 constexpr bool TREE = SLOTS == 1 && (TEAM & (TEAM - 1)) == 0 && TEAMS * TEAM == GROUP && UNITS == TEAM;
 
-template <int N> __device__ __forceinline__ void take(
+// N blocks of a lane; at the end of a row (LAST) some of them may lie behind it
+template <int N, bool LAST> __device__ __forceinline__ void take(
     TY (&acc)[SLOTS], i64 k, const INDEX* __restrict__ indices, const TA* __restrict__ data, const TX* __restrict__ x,
-    int p, i64 cols) {
+    int p, i64 cols, i64 end) {
     TA a[N][SLOTS][RUN];
     TX xv[N][SLOTS][RUN];
     INDEX block[N];
 #pragma unroll
-    for (int n = 0; n < N; ++n) block[n] = stream(indices + k + n * TEAMS);
+    for (int n = 0; n < N; ++n)
+        if (!LAST || k + n * TEAMS < end) block[n] = stream(indices + k + n * TEAMS);
 #pragma unroll
     for (int n = 0; n < N; ++n)
 #pragma unroll
         for (int s = 0; s < SLOTS; ++s) {
             const int unit = p + s * TEAM;
-            if (UNITS % TEAM == 0 || unit < UNITS)
+            if ((UNITS % TEAM == 0 || unit < UNITS) && (!LAST || k + n * TEAMS < end))
                 load_run<RUN, ALIGNED, true>(data + (k + n * TEAMS) * (HEIGHT * WIDTH) + unit * RUN, a[n][s]);
         }
 #pragma unroll
@@ -32,7 +35,7 @@ template <int N> __device__ __forceinline__ void take(
 #pragma unroll
         for (int s = 0; s < SLOTS; ++s) {
             const int unit = p + s * TEAM;
-            if (UNITS % TEAM == 0 || unit < UNITS) {
+            if ((UNITS % TEAM == 0 || unit < UNITS) && (!LAST || k + n * TEAMS < end)) {
                 const i64 j = i64(block[n]) * WIDTH + unit * RUN % WIDTH;
 #if EDGE
 #pragma unroll
@@ -48,7 +51,7 @@ template <int N> __device__ __forceinline__ void take(
     for (int n = 0; n < N; ++n)
 #pragma unroll
         for (int s = 0; s < SLOTS; ++s)
-            if (UNITS % TEAM == 0 || p + s * TEAM < UNITS) {
+            if ((UNITS % TEAM == 0 || p + s * TEAM < UNITS) && (!LAST || k + n * TEAMS < end)) {
 #pragma unroll
                 for (int v = 0; v < RUN; ++v) {
 #if CONJ
@@ -76,8 +79,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmv(
             k = first;
         }
         k += team;
-        for (; k + (DEPTH - 1) * TEAMS < end; k += DEPTH * TEAMS) take<DEPTH>(acc, k, indices, data, x, p, cols);
-        for (; k < end; k += TEAMS) take<1>(acc, k, indices, data, x, p, cols);
+        for (; k + (DEPTH - 1) * TEAMS < end; k += DEPTH * TEAMS)
+            take<DEPTH, false>(acc, k, indices, data, x, p, cols, end);
+        if (TAIL) {
+            if (k < end) take<DEPTH, true>(acc, k, indices, data, x, p, cols, end);
+        } else {
+            for (; k < end; k += TEAMS) take<1, false>(acc, k, indices, data, x, p, cols, end);
+        }
     }
     if constexpr (TREE && WARPS == 1) {
         TY t = acc[0];

@@ -40,33 +40,47 @@ def prepare_spmv(A: Any, dtype: Any, trans: str) -> Product:
     return spmv(slices, dtype, trans == "C")
 
 
-def spmv(slices: Slices, dtype: Any, conjugate: bool, unroll: int = UNROLL, block: int = BLOCK) -> Product:
-    """The product of a matrix in slices with a vector of this dtype."""
+def spmv(
+    slices: Slices, dtype: Any, conjugate: bool, unroll: int | None = None, block: int = BLOCK, ahead: int = 0
+) -> Product:
+    """The product of a matrix in slices with a vector of this dtype.
+
+    `unroll`, the steps in flight, `block`, threads per thread block, and `ahead`, whether the next steps are loaded
+    before these are used, are for tuning.
+    """
     once = runtime.passes_once(slices.data)
+    types = runtime.types(slices.data.dtype, dtype, np.int32, conjugate, once)
+    steps, log_k = slices.even or (0, 0)
+    if unroll is None:
+        unroll = -(-steps // -(-steps // 8)) if steps else UNROLL
     macros = (
-        *runtime.types(slices.data.dtype, dtype, np.int32, conjugate, once),
+        *types,
         ("UNROLL", unroll),
         ("WIDTHS", slices.widths),
+        ("STEPS", steps),
+        ("LOG_K", log_k),
         ("BLOCK", block),
+        ("AHEAD", ahead),
     )
     result = np.result_type(slices.data.dtype, dtype)
     main = runtime.kernel("lanes.cuh", "spmv", macros)
     grid = (max(1, -(-slices.number * 32 // block)),)
     head = (np.int64(slices.number), slices.slice, slices.rowmap, slices.base, slices.columns, slices.data)
+    n = np.int64(slices.shape[0])
     if not slices.pieces:
         none = np.int64(0)
 
         def launch(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:
-            main(grid, (block,), (*head, x, y, none, alpha, beta, np.int32(mode)))
+            main(grid, (block,), (*head, x, y, none, alpha, beta, np.int32(mode), n))
 
         return Product(slices.shape[0], result, launch, slices.data)
-    add = rows.combine((*macros[:-3], ("BLOCK", block)))
+    add = runtime.kernel("combine.cuh", "combine", (*types, ("BLOCK", block)))
     count, one = np.int64(slices.target.shape[0]), np.int64(1)
     add_grid = (-(-slices.target.shape[0] * 32 // block),)
 
     def launch_cut(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:
         partial = _arrays.xp_of(y).empty(slices.pieces, dtype=result)
-        main(grid, (block,), (*head, x, y, partial, alpha, beta, np.int32(mode)))
+        main(grid, (block,), (*head, x, y, partial, alpha, beta, np.int32(mode), n))
         tail = (count, one, slices.target, slices.ptr, partial, y, alpha, beta, np.int32(mode))
         add(add_grid, (block,), tail)
 

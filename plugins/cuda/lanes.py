@@ -40,24 +40,32 @@ class Slices(NamedTuple):
     ptr: Any
     pieces: int
     widths: int
+    even: tuple[int, int] | None
 
     @property
     def nbytes(self) -> int:
         return sum(int(part.nbytes) for part in (self.slice, self.rowmap, self.base, self.columns, self.data))
 
 
+#: Rows up to this long take one lane each where they are all alike.
+SHORT = 16
 #: Windows tried in turn, until one leaves little padding: short ones keep rows near their neighbours.
 WINDOWS = (256, 1024, 4096)
 #: Rows longer than this are cut up.
 LONGEST = 1024
 
 
-def steps_for(nnz: int) -> int:
-    """Steps a row may take before it gets more lanes: small matrices need many slices to fill the device."""
-    return next((steps for steps, most in ((4, 400_000), (8, 1_000_000), (16, 3_000_000)) if nnz < most), 32)
+def steps_for(nnz: int, rows: int, longest: int) -> int:
+    """Steps a row may take before it gets more lanes.
+
+    Small matrices need many slices to fill the device. In slices of short rows a few long ones must not set the pace.
+    """
+    if nnz < 12 * rows and longest > 32:
+        return 8
+    return next((steps for steps, most in ((4, 400_000), (8, 1_300_000), (16, 3_000_000)) if nnz < most), 32)
 
 
-def pack(rows: Rows, window: int | None = None, steps: int | None = None, longest: int = LONGEST) -> Slices:
+def pack(rows: Rows, window: int | None = None, steps: int | None = None, longest: int | None = None) -> Slices:
     """Put a CSR matrix into slices.
 
     Parameters
@@ -68,17 +76,25 @@ def pack(rows: Rows, window: int | None = None, steps: int | None = None, longes
         Rows are reordered inside windows of so many; by default the shortest of `WINDOWS` that leaves little padding.
     steps : int, optional
         A row of more entries than this times k gets more than k lanes; see `steps_for`.
-    longest : int
-        Longer rows are cut up.
+    longest : int, optional
+        Longer rows are cut up; by default `LONGEST`.
     """
+    longest = LONGEST if longest is None else longest
     xp = _arrays.xp_of(rows.data)
     nnz = int(rows.indices.shape[0])
-    steps = steps_for(nnz) if steps is None else steps
     part = cut_rows(xp, rows.indptr, longest)
+    if steps is None:
+        steps = steps_for(nnz, rows.shape[0], int(part.length.max()) if nnz else 0)
     lanes = xp.ones(part.length.shape[0], dtype=np.int64)
-    for k in (2, 4, 8, 16, 32):
-        lanes[part.length > steps * k // 2] = k
+    if not (nnz and int(part.length.max()) <= SHORT and evenly(part, lanes, nnz)):
+        for k in (2, 4, 8, 16, 32):
+            lanes[part.length > steps * k // 2] = k
     height = -(-part.length // lanes)
+    if nnz and evenly(part, lanes, nnz):
+        number = xp.arange(height.shape[0])
+        per_slice = LANES // int(lanes[0])
+        place = Place(number // per_slice, number % per_slice, number[::per_slice], -(-height.shape[0] // per_slice))
+        return fill(xp, rows, part, lanes, xp.full_like(height, int(height.max())), place, even=True)
     found: tuple[int, Any] | None = None
     for w in WINDOWS if window is None else (window,):
         slots, order = slice_order(xp, lanes, height, w)
@@ -90,6 +106,16 @@ def pack(rows: Rows, window: int | None = None, steps: int | None = None, longes
     order, w = found[1]
     part, lanes, height = Part(*(field[order] for field in part)), lanes[order], height[order]
     return fill(xp, rows, part, lanes, height, place_rows(xp, lanes, w, order))
+
+
+def evenly(part: Part, lanes: Any, nnz: int) -> bool:
+    """Whether all slices can be alike, rows in their own order, for little padding."""
+    if bool((part.piece >= 0).any()) or bool((lanes != lanes[0]).any()):
+        return False
+    k = int(lanes[0])
+    steps = -(-int(part.length.max()) // k)
+    slots = -(-part.row.shape[0] * k // LANES) * LANES * steps
+    return slots <= SLACK * nnz + LANES * steps
 
 
 class Part(NamedTuple):
@@ -171,7 +197,9 @@ def place_rows(xp: Any, lanes: Any, window: int, order: Any) -> Place:
     return Place(xp.cumsum(opens) - 1, within, xp.flatnonzero(opens), int(opens.sum()))
 
 
-def fill(xp: Any, rows: Rows, part: Part, lanes: Any, height: Any, place: Place) -> Slices:
+def fill(
+    xp: Any, rows: Rows, part: Part, lanes: Any, height: Any, place: Place, even: bool = False
+) -> Slices:
     first, count = place.first, place.number
     k, steps = lanes[first], slice_steps(xp, place, height)
     step_ptr = _arrays.pointers(steps)
@@ -187,7 +215,9 @@ def fill(xp: Any, rows: Rows, part: Part, lanes: Any, height: Any, place: Place)
     data = xp.zeros(total * LANES, dtype=rows.data.dtype)
     data[slot] = rows.data[source]
     column = rows.indices[source].astype(np.int64)
-    base, index, width, unit_ptr = relative_columns(xp, column, step, slot, steps, step_ptr, place.slice[owner])
+    base, index, width, unit_ptr = relative_columns(
+        xp, column, step, slot, steps, step_ptr, place.slice[owner], even
+    )
     named, rowmap, names = name_rows(xp, part, place, count)
     members = xp.bincount(place.slice, minlength=count)
     log_k = xp.zeros(count, dtype=np.int64)
@@ -198,13 +228,14 @@ def fill(xp: Any, rows: Rows, part: Part, lanes: Any, height: Any, place: Place)
     target, ptr, pieces = piece_rows(xp, part)
     widths = sum(1 << w for w in range(3) if bool((width == w).any())) or 1
     slices = xp.ascontiguousarray(words.astype(np.uint32))
-    return Slices(slices, rowmap, base, index, data, count, rows.shape, target, ptr, pieces, widths)
+    shape = (int(steps[0]), int(log_k[0])) if even else None
+    return Slices(slices, rowmap, base, index, data, count, rows.shape, target, ptr, pieces, widths, shape)
 
 
 def relative_columns(
-    xp: Any, column: Any, step: Any, slot: Any, steps: Any, step_ptr: Any, owner: Any
+    xp: Any, column: Any, step: Any, slot: Any, steps: Any, step_ptr: Any, owner: Any, even: bool
 ) -> tuple[Any, Any, Any, Any]:
-    """Columns as differences to the smallest of their step, as narrow as each slice allows.
+    """Columns as differences to the smallest of their step, as narrow as each slice allows (`even`: as all allow).
 
     Returns
     -------
@@ -222,7 +253,7 @@ def relative_columns(
     for w, largest in ((1, 0xFF), (2, 0xFFFF)):
         wide = xp.zeros(count, dtype=bool)
         wide[owner[difference >= largest]] = True
-        width[wide] = w
+        width[wide if not even else wide | wide.any()] = w
     unit_ptr = _arrays.pointers(steps << width)
     index = xp.full(int(unit_ptr[-1]) * 32 if count else 0, 0xFF, dtype=np.uint8)
     local = slot - step_ptr[owner] * LANES

@@ -77,10 +77,16 @@ class Product:
         return y
 
 
-def columns_layout(x_dtype: Any, k: int, limit: int = 32) -> tuple[int, int, int]:
-    """``(W, lanes, tiles)``: columns per thread, threads per row, and tiles of columns, for an operand of k columns."""
-    wide = max(1, 16 // np.dtype(x_dtype).itemsize)
-    width = wide if k % wide == 0 else 1
+def columns_layout(x_dtype: Any, k: int, nbytes: int = 16, limit: int = 32) -> tuple[int, int, int]:
+    """``(columns, lanes, tiles)``: columns per thread, threads per row, and tiles of columns, for an operand of k columns.
+
+    `nbytes` is how much of a row of X a thread reads, where k allows it.
+    """
+    width = max(1, nbytes // np.dtype(x_dtype).itemsize)
+    while width > 1 and k % width:
+        width //= 2
+    if width * np.dtype(x_dtype).itemsize < 16:
+        width = 1  # rows of X do not begin at multiples of 16 bytes
     groups = max(1, -(-k // width))
     lanes = min(limit, 1 << (groups - 1).bit_length())
     return width, lanes, -(-groups // lanes)

@@ -1,7 +1,7 @@
 // Formats that store rows: CSR, ELL, JAD and PJAD, read as they lie. They differ in where entry j of row i is.
 //
 // LAYOUT: 0 CSR (ptr = indptr), 1 ELL (stride = number of rows), 2 JAD and PJAD sorted over all rows (ptr = jd_ptr),
-// 3 PJAD sorted inside windows (ptr = block_ptr, stride = bsize). Rows of 2 and 3 are sorted; row i is row perm[i] of A.
+// 3 PJAD sorted inside windows (ptr = block_ptr; BSIZE is its bsize). Rows of 2 and 3 are sorted; row i is row perm[i] of A.
 // Rows longer than `limit` are left to `segments` and `combine`: their pieces are summed apart, and the sums of the pieces
 // added in a fixed order, so no row keeps one thread busy alone and no atomics are needed.
 
@@ -17,13 +17,14 @@ __device__ __forceinline__ i64 row_length(i64 i, ROW_ARGS) {
 
 __device__ __forceinline__ i64 row_origin(i64 i, ROW_ARGS) {
     if constexpr (LAYOUT == 0) return __ldg(ptr + i);
-    else if constexpr (LAYOUT == 3) return __ldg(ptr + i / stride) + i % stride;
+    else if constexpr (LAYOUT == 3) return __ldg(ptr + i / BSIZE) + i % BSIZE;
     else return i;
 }
 
 __device__ __forceinline__ i64 entry_of(i64 origin, i64 j, ROW_ARGS) {
     if constexpr (LAYOUT == 0) return origin + j;
     else if constexpr (LAYOUT == 2) return __ldg(ptr + j) + origin;
+    else if constexpr (LAYOUT == 3) return origin + j * BSIZE;
     else return origin + j * stride;
 }
 
@@ -160,26 +161,31 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) segments(
 __device__ __forceinline__ void dot_columns(
     TY (&s)[COLS], i64 origin, i64 first, i64 end, i64 step, i64 k_cols, const TX* __restrict__ x, ROW_ARGS) {
     constexpr int BATCH = 4;
-    for (i64 j = first; j < end; j += BATCH * step) {
+    i64 j = first;
+    for (; j + (BATCH - 1) * step < end; j += BATCH * step) {
         TA a[BATCH];
         TX xv[BATCH][COLS];
         INDEX c[BATCH];
 #pragma unroll
-        for (int u = 0; u < BATCH; ++u)
-            if (j + u * step < end) {
-                const i64 at = entry_of(origin, j + u * step, ROW_NAMES);
-                c[u] = reuse(indices + at);
-                a[u] = kept_value(data + at);
-            }
+        for (int u = 0; u < BATCH; ++u) {
+            const i64 at = entry_of(origin, j + u * step, ROW_NAMES);
+            c[u] = reuse(indices + at);
+            a[u] = kept_value(data + at);
+        }
+#pragma unroll
+        for (int u = 0; u < BATCH; ++u) load_run<COLS, true, false>(x + c[u] * k_cols, xv[u]);
 #pragma unroll
         for (int u = 0; u < BATCH; ++u)
-            if (j + u * step < end) load_run<COLS, true, false>(x + c[u] * k_cols, xv[u]);
 #pragma unroll
-        for (int u = 0; u < BATCH; ++u)
-            if (j + u * step < end) {
+            for (int w = 0; w < COLS; ++w) madd(s[w], a[u], xv[u][w]);
+    }
+    for (; j < end; j += step) {
+        const i64 at = entry_of(origin, j, ROW_NAMES);
+        const TA a = kept_value(data + at);
+        TX xv[COLS];
+        load_run<COLS, true, false>(x + reuse(indices + at) * k_cols, xv);
 #pragma unroll
-                for (int w = 0; w < COLS; ++w) madd(s[w], a[u], xv[u][w]);
-            }
+        for (int w = 0; w < COLS; ++w) madd(s[w], a, xv[w]);
     }
 }
 

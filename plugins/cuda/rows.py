@@ -27,13 +27,14 @@ class Layout:
         self.number = number
         self.data, self.indices, self.ptr, self.rlen, self.perm = parts
         self.rows, self.cols = shape
+        self.stride = stride
         self.args = (*(NULL if part is None else part for part in parts), np.int64(stride))
         self.entries = self.indices.size
 
     def macros(self, dtype: Any, conjugate: bool) -> tuple[tuple[str, Any], ...]:
         once = runtime.passes_once(self.data)
         types = runtime.types(self.data.dtype, dtype, self.indices.dtype, conjugate, once)
-        return (*types, ("LAYOUT", self.number), ("BLOCK", BLOCK))
+        return (*types, ("LAYOUT", self.number), ("BSIZE", self.stride if self.number == 3 else 1), ("BLOCK", BLOCK))
 
 
 def csr_layout(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Layout:
@@ -88,7 +89,7 @@ def threads_per_row(layout: Layout) -> int:
 
 
 def combine(macros: tuple[tuple[str, Any], ...]) -> runtime.Launch:
-    kept = tuple(m for m in macros if m[0] not in ("LAYOUT", "SHARE", "SKIP"))
+    kept = tuple(m for m in macros if m[0] not in ("LAYOUT", "BSIZE", "SHARE", "SKIP"))
     return runtime.kernel("combine.cuh", "combine", kept)
 
 
@@ -131,7 +132,7 @@ def spmm(layout: Layout, dtype: Any, conjugate: bool) -> Product:
 
     @functools.lru_cache(maxsize=16)
     def compiled(k: int) -> tuple[tuple[runtime.Launch, runtime.Launch], int, int]:
-        width, lanes, tiles = columns_layout(dtype, k)
+        width, lanes, tiles = columns_layout(dtype, k, 16 if layout.number == 0 else 32)
         shape = (*macros, ("LANES", lanes), ("COLS", width))
         made = (runtime.kernel("rows.cuh", "spmm", shape), runtime.kernel("rows.cuh", "segments", shape))
         return made, -(-layout.rows // (BLOCK // lanes)), tiles

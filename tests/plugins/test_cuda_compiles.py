@@ -29,11 +29,11 @@ def instances(pair):
     columns, lanes, _ = columns_layout(vector, 8)
     shape = (("LANES", lanes), ("COLS", columns), ("BLOCK", 256))
     for layout in range(4):
-        share = (("LAYOUT", layout), ("SHARE", 1 if layout else 8), ("SKIP", 1), ("BLOCK", 256))
+        share = (("LAYOUT", layout), ("BSIZE", 32), ("SHARE", 1 if layout else 8), ("SKIP", 1), ("BLOCK", 256))
         yield "rows.cuh", "spmv", (*types, *share)
         yield "rows.cuh", "segments", (*types, *share)
-        yield "rows.cuh", "spmm", (*types, ("LAYOUT", layout), *shape)
-    yield "rows.cuh", "segments", (*types, ("LAYOUT", 0), *shape)
+        yield "rows.cuh", "spmm", (*types, ("LAYOUT", layout), ("BSIZE", 32), *shape)
+    yield "rows.cuh", "segments", (*types, ("LAYOUT", 0), ("BSIZE", 1), *shape)
     for size in SIZES if pair == "dd" else [(2, 2), (3, 3), (5, 5), (8, 8)]:
         sizes = (("HEIGHT", size[0]), ("WIDTH", size[1]), ("EDGE", int(size == (3, 3))))
         yield "blocks.cuh", "spmv", (*types, *sizes, ("ALIGNED", 1), *geometry(size, matrix, 27).macros())
@@ -44,7 +44,11 @@ def instances(pair):
         given = (*types, ("TABLE", table), *macros)
         yield "diagonals.cuh", "spmv", (*given, ("BLOCK", 256), ("RUN", run), ("ALIGNED", 1))
         yield "diagonals.cuh", "spmm", (*given, *shape)
-    yield "lanes.cuh", "spmv", (*types, ("UNROLL", 4), ("WIDTHS", 7), ("BLOCK", 128))
+    yield (
+        "lanes.cuh",
+        "spmv",
+        (*types, ("UNROLL", 4), ("WIDTHS", 7), ("STEPS", 0), ("LOG_K", 0), ("BLOCK", 128), ("AHEAD", 0)),
+    )
     yield "combine.cuh", "combine", (*types, ("BLOCK", 128))
 
 
@@ -71,7 +75,7 @@ def test_kernels_of_paper_003_compile(variant, arch):
 def test_64_bit_indices_compile():
     types = runtime.types("d", "d", np.int64)
     for layout in range(4):
-        macros = (*types, ("LAYOUT", layout), ("SHARE", 1), ("SKIP", 0), ("BLOCK", 256))
+        macros = (*types, ("LAYOUT", layout), ("BSIZE", 32), ("SHARE", 1), ("SKIP", 0), ("BLOCK", 256))
         assert nvrtc.compile_source(runtime.source("rows.cuh", macros), "spmv", 90).spilled == 0
     sizes = (("HEIGHT", 3), ("WIDTH", 3), ("EDGE", 0), ("ALIGNED", 1))
     macros = (*types, *sizes, *geometry((3, 3), "d", 27).macros())

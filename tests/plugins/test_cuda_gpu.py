@@ -1,4 +1,4 @@
-"""On a real GPU: the conformance suite, cupyx's solvers, conversions, streams, very long arrays. Run by ``pytest -m gpu``."""
+"""On a real GPU (``pytest -m gpu``): the conformance suite, cupyx's solvers, conversions, streams, very long arrays."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,52 @@ def test_kernel_of_papers_001_and_002():
         assert check_kernel("spmv", "pjad", "cupy", name="paper", pairs=PAIRS[:4], **layout)
 
 
-FORMATS = [("csr", {}), ("ell", {}), ("jad", {}), ("pjad", {}), ("bsr", {"blocksize": (2, 2)}), ("cds", {}), ("hm", {}), ("cdm", {})]
+def ragged(rng, n=97, m=83):
+    """Empty rows, short rows and one full row."""
+    S = sp.random_array((n, m), density=0.06, rng=rng, format="lil")
+    S[n // 2] = rng.standard_normal((1, m))
+    S[7:11] = 0
+    return S.tocsr()
+
+
+@pytest.mark.parametrize("format", ["csr", "ell", "jad", "pjad", "bsr", "cds", "hm", "cdm"])
+def test_every_kernel_once(format, monkeypatch):
+    """Few products that reach every kernel: what ``compute-sanitizer`` watches."""
+    from spformats_plugins.cuda import diagonals, lanes, rows
+
+    monkeypatch.setattr(rows, "PIECE", 64)
+    monkeypatch.setattr(lanes, "LONGEST", 32)
+    rng = np.random.default_rng(4)
+    S = ragged(rng) if format in ("csr", "ell", "jad", "pjad", "bsr", "cds") else ragged(rng, 90, 90)
+    if format in ("cds", "hm", "cdm"):
+        S = sp.csr_array(sp.triu(sp.tril(S, 9), -7))
+    layouts = {"bsr": [{"blocksize": b, "pad": True} for b in ((2, 2), (5, 5), (3, 2))], "pjad": [{}, {"bsize": 4}]}
+    for layout in layouts.get(format, [{}]):
+        A = sf.asarray(S, format=format, force=True, **layout)
+        G = A.to_device("cuda")
+        for specialised in (0, 1 << 40) if format == "cds" else (0,):
+            monkeypatch.setattr(diagonals, "SPECIALISED", specialised)
+            G._plans.clear()
+            for trans in "NT":
+                for shape in ((), (3,), (4,)):
+                    x = rng.standard_normal((S.shape[0 if trans == "T" else 1], *shape))
+                    y = sf.spmv(G, cupy.asarray(x), trans=trans).get()
+                    np.testing.assert_allclose(y, (S.T if trans == "T" else S) @ x, rtol=1e-12, atol=1e-12)
+        for name in ("row_major", "thread_private", "team", "vector_unrolled") if format == "bsr" else ():
+            with sf.config(kernel=name):
+                np.testing.assert_allclose(sf.spmv(G, cupy.asarray(np.ones(83))).get(), S @ np.ones(83), rtol=1e-12)
+
+
+FORMATS = [
+    ("csr", {}),
+    ("ell", {}),
+    ("jad", {}),
+    ("pjad", {}),
+    ("bsr", {"blocksize": (2, 2)}),
+    ("cds", {}),
+    ("hm", {}),
+    ("cdm", {}),
+]
 
 
 @pytest.mark.parametrize(("format", "layout"), FORMATS, ids=[f for f, _ in FORMATS])
@@ -52,8 +97,9 @@ def test_conversion_on_the_gpu_equals_the_host(format, layout):
     S = sf.gallery.poisson2d(12).to_scipy_sparse().tocsr()
     host = sf.asarray(S, format=format, **layout)
     source = sf.asarray(S, format="csr", device="cuda")
-    with cupy.cuda.runtime.profile() if hasattr(cupy.cuda.runtime, "profile") else _nothing():
-        made = source.asformat(format, **(layout | ({"bsize": host.bsize, "sigma": host.sigma} if format == "pjad" else {})))
+    if format == "pjad":
+        layout = {"bsize": host.bsize, "sigma": host.sigma}
+    made = source.asformat(format, **layout)
     for name in type(host).components:
         there = getattr(made, name)
         there = there.get() if hasattr(there, "get") else there
@@ -62,21 +108,13 @@ def test_conversion_on_the_gpu_equals_the_host(format, layout):
     assert abs(back - S).max() == 0
 
 
-class _nothing:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        return None
-
-
 def test_cupyx_matrices_in_and_out():
     import cupyx.scipy.sparse as gs
 
     S = sp.random_array((50, 40), density=0.2, rng=np.random.default_rng(0), format="coo").astype(np.float64)
-    doubled = gs.coo_matrix(tuple(cupy.asarray(np.r_[a, a]) for a in (S.data, S.coords[0])) and
-                            (cupy.asarray(np.r_[S.data, S.data]), tuple(cupy.asarray(np.r_[c, c].astype(np.int32)) for c in S.coords)),
-                            shape=S.shape)
+    values = cupy.asarray(np.r_[S.data, S.data])
+    rows, cols = (cupy.asarray(np.r_[c, c].astype(np.int32)) for c in S.coords)
+    doubled = gs.coo_matrix((values, (rows, cols)), shape=S.shape)
     for given in (doubled, doubled.tocsr(), doubled.tocsc()):
         A = sf.asarray(given)
         assert A.format == "csr" and A._namespace == "cupy"
@@ -142,7 +180,6 @@ def test_products_go_to_the_current_stream():
     A, b = problem("csr", {})
     expected = (A @ b).get()
     stream = cupy.cuda.Stream(non_blocking=True)
-    stream.begin_capture() if False else None
     with stream:
         y = A @ b
         event = stream.record()
@@ -239,7 +276,9 @@ def test_more_than_2_to_the_31_values():
     assert extra.size > 1 << 31
     ptr = cupy.concatenate([cupy.arange(number // 64, dtype=np.int64) * 64, cupy.asarray([number])])
     B = sf.BSR._build(
-        {"data": extra, "indices": cupy.arange(number, dtype=np.int32) % 64, "indptr": ptr}, ((ptr.size - 1) * 8, 512), blocksize=(8, 8)
+        {"data": extra, "indices": cupy.arange(number, dtype=np.int32) % 64, "indptr": ptr},
+        ((ptr.size - 1) * 8, 512),
+        blocksize=(8, 8),
     )
     y = B @ cupy.ones(512, dtype=np.float32)
     expected = extra.reshape(-1, 64, 8, 8)[: number // 64].sum(axis=(1, 3)).ravel()[: y.size]

@@ -50,7 +50,8 @@ def test_slices(m, how, rng):
     S = uneven(300, m, rng, longest=min(m, 500))
     slices = packed(S, **how)
     x = rng.standard_normal(m)
-    close(jagged.spmv(slices, x.dtype, False)(None, x, None, 1, 0), S @ x)
+    for ahead in (0, 1):
+        close(jagged.spmv(slices, x.dtype, False, unroll=3, ahead=ahead)(None, x, None, 1, 0), S @ x)
     y = rng.standard_normal(300)
     close(jagged.spmv(slices, x.dtype, False)(None, x, y.copy(), 2.0, -1.0), 2 * (S @ x) - y)
     assert (slices.pieces > 0) == bool(how.get("longest", 1024) < np.diff(S.indptr).max())
@@ -74,10 +75,16 @@ def test_slices_use_all_index_widths(rng):
     close(jagged.spmv(slices, x.dtype, False)(None, x, None, 1, 0), S @ x)
 
 
-def test_slices_of_an_even_matrix_need_no_names():
-    S = sf.gallery.poisson2d(32).to_scipy_sparse().tocsr()
-    assert packed(S).rowmap.size < S.shape[0]
-    assert packed(sp.eye_array(1000).tocsr()).rowmap.size == 0
+def test_slices_of_an_even_matrix_are_alike(rng):
+    grid, full = sf.gallery.poisson2d(64).to_scipy_sparse(), sp.csr_array(rng.standard_normal((70, 96)))
+    for S in (grid, sp.eye_array(1000), sp.eye_array(33), full):
+        S = S.tocsr()
+        slices = packed(S)
+        assert slices.even is not None and slices.rowmap.size == 0
+        x = rng.standard_normal(S.shape[1])
+        close(jagged.spmv(slices, x.dtype, False)(None, x, None, 1, 0), S @ x)
+        close(jagged.spmv(slices, x.dtype, False, unroll=3)(None, x, None, 2, 0), 2 * (S @ x))
+    assert packed(uneven(300, 700, rng)).even is None
 
 
 @pytest.mark.parametrize("format", ["csr", "ell", "jad", "pjad"])
@@ -119,8 +126,9 @@ def test_launch_parameters(blocksize, lanes_, warps, unroll, rng):
     S.data[:] = rng.standard_normal(S.data.shape)
     A = sf.asarray(S)
     x = rng.standard_normal(S.shape[1])
-    shape = geometry(blocksize, x.dtype, 35, lanes=lanes_, warps=warps, unroll=unroll)
-    close(blocks.with_geometry(blocks.Blocks(A, "N"), x.dtype, shape)(A, x, None, 1, 0), S @ x)
+    for tail in (0, 1):
+        shape = geometry(blocksize, x.dtype, 35, lanes=lanes_, warps=warps, unroll=unroll, tail=tail)
+        close(blocks.with_geometry(blocks.Blocks(A, "N"), x.dtype, shape)(A, x, None, 1, 0), S @ x)
 
 
 @pytest.mark.parametrize("count", [0, 3, 7, 40])
