@@ -153,7 +153,7 @@ def eye(
     k : int
         The diagonal, positive above the main one; outside the matrix it leaves nothing.
     dtype : dtype, optional
-        float64 when not given; integer and bool data types are kept.
+        float64 when not given; integer and bool data types are kept; one of another array library gives its arrays.
     device : optional
         As in ``A.to_device``; the CPU when not given.
     format : str
@@ -173,9 +173,14 @@ def eye(
     shape = check_shape((n_rows, n_rows if n_cols is None else n_cols))
     inside = _diagonal_layouts.diagonal_length(shape, int(k)) > 0
     offsets = np.array([k] if inside else [], dtype=np.int64)
+    from spformats.array_api.data_types import on_numpy
+
+    dtype, library = on_numpy(dtype)
     wanted = np.dtype(np.float64 if dtype is None else dtype)
     made = _made(offsets, lambda _: 1, shape, wanted, format, layout)
     made = made.astype(wanted) if wanted.kind in "biu" else made
+    if library is not None:
+        return made.to_namespace(library)
     return made if device is None else made.to_device(device)
 
 

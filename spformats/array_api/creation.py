@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spformats.array_api.data_types import native
+from spformats.array_api.data_types import native, on_numpy
 from spformats.array_api.densify import permit
 from spformats.array_api.joining import check_shape
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
@@ -25,9 +25,12 @@ def _lengths(shape: Any) -> tuple[int, ...]:
 
 
 def _dense(device: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    """A dense array made by the function of this name on a device: by NumPy on the CPU, by CuPy on a GPU."""
+    """A dense array made by NumPy on the CPU, by CuPy on a GPU, or by the library that its dtype belongs to."""
     from spformats.interop import devices
 
+    _, foreign = on_numpy(kwargs.get("dtype"))
+    if foreign is not None:
+        return getattr(foreign, name)(*args, **kwargs)
     with devices.current(device):
         return getattr(devices.namespace_on(device), name)(*args, **kwargs)
 
@@ -39,8 +42,9 @@ def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
         return _dense(device, "zeros", lengths, dtype=dtype or np.float64)
     n, m = _arrays.check_shape(check_shape(lengths, "zeros"))
     nothing = np.zeros(0, dtype=_arrays.index_dtype(m))
+    dtype, foreign = on_numpy(dtype)
     made = CSR._made(np.zeros(0, dtype=dtype or np.float64), nothing, np.zeros(n + 1, dtype=np.int64), (n, m))
-    return _placed(made, device)
+    return _placed(made, device) if foreign is None else made.to_namespace(foreign)
 
 
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:

@@ -7,13 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spformats.array_api.namespaces import Array, is_dense, is_sparse, storage
+from spformats.array_api.namespaces import Array, compat, is_dense, is_sparse, storage
 
-bool = np.dtype("bool")
-int8, int16, int32, int64 = (np.dtype(f"int{b}") for b in (8, 16, 32, 64))
-uint8, uint16, uint32, uint64 = (np.dtype(f"uint{b}") for b in (8, 16, 32, 64))
-float32, float64 = np.dtype("float32"), np.dtype("float64")
-complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
+# NumPy's scalar types, as NumPy's own namespace has them: of np.dtype objects, the one of float64 equals None
+bool = np.bool_
+int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
+uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
+float32, float64, complex64, complex128 = np.float32, np.float64, np.complex64, np.complex128
+
+
+#: Libraries with data types of their own.
+_FOREIGN = ("torch", "array_api_strict")
 
 
 def native(dtype: Any, xp: Any) -> Any:
@@ -24,6 +28,17 @@ def native(dtype: Any, xp: Any) -> Any:
         # "torch.float64", "array_api_strict.bool": a dtype of another library goes by its name
         return dtype if isinstance(dtype, np.dtype | type | str) else np.dtype(str(dtype).rpartition(".")[2])
     return getattr(xp, np.dtype(dtype).name) if isinstance(dtype, np.dtype | type) else dtype
+
+
+def on_numpy(dtype: Any) -> tuple[Any, Any]:
+    """A dtype as NumPy's, and the namespace it belongs to where that is neither NumPy's nor CuPy's.
+
+    A dtype of another library asks for an array of that library: generic code writes ``dtype=x.dtype``.
+    """
+    module = type(dtype).__module__.partition(".")[0]
+    if module not in _FOREIGN:
+        return dtype, None
+    return np.dtype(str(dtype).rpartition(".")[2]), compat(module)
 
 
 def _plain(x: Any) -> Any:
@@ -93,8 +108,6 @@ def _library(*things: Any) -> Any:
         if is_sparse(x) or is_dense(x):
             return storage(x)
         module = type(x).__module__.partition(".")[0]
-        if module in ("torch", "array_api_strict"):
-            from spformats.array_api.namespaces import _compat
-
-            return _compat(module)
+        if module in _FOREIGN:
+            return compat(module)
     return storage()

@@ -13,10 +13,10 @@ from spformats.formats import CSR, _arrays
 
 
 def axis_of(axis: Any, ndim: int = 2) -> int:
-    """An axis as a number from 0, or IndexError."""
+    """An axis as a number from 0, or NumPy's AxisError (an IndexError and a ValueError)."""
     number = int(axis)
     if not -ndim <= number < ndim:
-        raise IndexError(f"axis {axis} is out of range for an array of {ndim} dimensions")
+        raise np.exceptions.AxisError(f"axis {axis} is out of range for an array of {ndim} dimensions")
     return number % ndim
 
 

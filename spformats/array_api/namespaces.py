@@ -19,11 +19,12 @@ def is_sparse(x: Any) -> bool:
 
 def is_dense(x: Any) -> bool:
     """Whether this is an array of a storage namespace (not a Python scalar)."""
-    return hasattr(x, "dtype") and hasattr(x, "shape") and not is_sparse(x)
+    return hasattr(x, "dtype") and hasattr(x, "shape") and not is_sparse(x) and not isinstance(x, type)
 
 
 @functools.cache
-def _compat(namespace: str) -> Any:
+def compat(namespace: str) -> Any:
+    """The namespace of a library of this name, spelled as the standard spells it."""
     if namespace == "numpy":
         import array_api_compat.numpy as xp
     elif namespace == "cupy":
@@ -41,10 +42,10 @@ def storage(*arrays: Any) -> Any:
     """The namespace, spelled as the standard spells it, of the arrays inside the first array of these; else NumPy's."""
     for x in arrays:
         if is_sparse(x):
-            return _compat(x._namespace)
+            return compat(x._namespace)
         if is_dense(x):
-            return _compat("numpy") if isinstance(x, np.ndarray | np.generic) else array_api_compat.array_namespace(x)
-    return _compat("numpy")
+            return compat("numpy") if isinstance(x, np.ndarray | np.generic) else array_api_compat.array_namespace(x)
+    return compat("numpy")
 
 
 def sparse(x: Any) -> Any:

@@ -105,11 +105,13 @@ def _fewer_dimensions(obj: Any, dtype: Any, device: Any, copy: bool | None) -> A
         obj = np.asarray(obj)
     if len(obj.shape) >= 2 or getattr(obj.dtype, "kind", "f") == "O":
         return None
-    from spformats.array_api.data_types import native
+    from spformats.array_api.data_types import native, on_numpy
     from spformats.array_api.namespaces import storage
     from spformats.interop.devices import current, namespace_on
 
-    xp = storage(obj) if device is None else namespace_on(device)
+    _, xp = on_numpy(dtype)
+    if xp is None:
+        xp = storage(obj) if device is None else namespace_on(device)
     with current(device):
         return xp.asarray(obj, dtype=native(dtype, xp), copy=copy)
 

@@ -47,10 +47,20 @@ def available() -> tuple[str, ...]:
     return ("cpu", *(f"cuda:{i}" for i in range(count)))
 
 
+def _library_of(device: Any) -> str | None:
+    """The library whose device object this is, where it has such objects and is neither NumPy nor CuPy."""
+    module = type(device).__module__.partition(".")[0]
+    return module if module in ("torch", "array_api_strict") else None
+
+
 def namespace_on(device: Any) -> Any:
     """The namespace that makes dense arrays on a device, spelled as the standard spells it; None is the CPU."""
     import array_api_compat.numpy
 
+    if _library_of(device) is not None:
+        from spformats.array_api.namespaces import compat
+
+        return compat(_library_of(device))
     name = "cpu" if device is None else str(device)
     if name == "cpu":
         return array_api_compat.numpy
@@ -63,7 +73,7 @@ def namespace_on(device: Any) -> Any:
 
 def current(device: Any) -> contextlib.AbstractContextManager[Any]:
     """Inside, arrays made by `namespace_on` lie on this device."""
-    if device is None or str(device) == "cpu":
+    if device is None or str(device) == "cpu" or _library_of(device) is not None:
         return contextlib.nullcontext()
     import cupy
 
@@ -74,6 +84,8 @@ def current(device: Any) -> contextlib.AbstractContextManager[Any]:
 
 def to_device(A: SparseArray, device: Any, stream: Any = None) -> SparseArray:
     """See `SparseArray.to_device`."""
+    if _library_of(device) is not None and device == A.device:
+        return A
     name = str(device)
     if name == "cpu":
         return to_namespace(A, np) if A._namespace == "cupy" else A

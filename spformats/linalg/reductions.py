@@ -1,4 +1,4 @@
-"""Diagonals and sums: dense results of a sparse array."""
+"""Diagonals: dense vectors of a sparse array; sums are the array API's."""
 
 from __future__ import annotations
 
@@ -26,19 +26,3 @@ def diagonal(A: SparseArray, k: int = 0) -> Any:
     on = xp.flatnonzero(csr.indices - rows == k)
     out[rows[on] - max(0, -k)] = csr.data[on]
     return out
-
-
-def sum(A: SparseArray, axis: int | None = None, dtype: Any = None) -> Any:
-    """Sum of all entries, or along axis 0 (over the rows) or 1; a product with a vector of ones, so no format is
-    converted."""
-    if dtype is not None:
-        A = A.astype(dtype)
-    xp, (n, m) = A._xp, A.shape
-    if axis in (0, -2):
-        return A.T @ xp.ones(n, dtype=A.dtype)
-    rows = A @ xp.ones(m, dtype=A.dtype)
-    if axis in (1, -1):
-        return rows
-    if axis is not None:
-        raise ValueError(f"axis must be None, 0 or 1 (or -1, -2), got {axis!r}")
-    return xp.sum(rows)

@@ -98,9 +98,9 @@ class ArrayObject:
 
     def sum(self: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         """Sum of all entries (a scalar) or along an axis (a dense vector)."""
-        from spformats.linalg import reductions
+        from spformats.array_api import statistical
 
-        total = reductions.sum(self, axis, dtype)
+        total = statistical.sum(self, axis=axis, dtype=dtype)
         if out is not None:
             out[...] = total
             return out

@@ -92,7 +92,7 @@ def _shift_safe(name, *dense):
 @given(data=st.data())
 @settings(max_examples=25, deadline=None)
 def test_unions_agree_with_the_dense_result(name, data):
-    # atan2 and copysign tell -0.0, one of the odd values, from 0.0; it counts as a zero, which some formats do not store
+    # atan2 and copysign tell -0.0 from 0.0, and some formats do not store a zero of either sign
     A, D, B, E = data.draw(arrays(_binary_dtypes(name), finite=name in ("atan2", "copysign"), count=2))
     if not _shift_safe(name, D, E):
         return
