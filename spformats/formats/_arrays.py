@@ -38,6 +38,12 @@ def value_dtype(dtype: Any) -> np.dtype[Any]:
     )
 
 
+def storable_dtype(dtype: Any) -> np.dtype[Any]:
+    """The dtype an array stores when asked for this one: a value type, or an integer or bool as it is."""
+    dt = np.dtype(dtype)
+    return dt.newbyteorder("=") if dt.kind in "biu" else value_dtype(dt)
+
+
 def as_arrays(*parts: Any) -> tuple[Any, ...]:
     """A constructor's arguments as arrays: lists become NumPy arrays."""
     return tuple(np.asarray(part) if isinstance(part, list | tuple) else part for part in parts)
@@ -46,6 +52,13 @@ def as_arrays(*parts: Any) -> tuple[Any, ...]:
 def as_values(array: Any, dtype: Any = None) -> Any:
     """The array with one of the value types, in native byte order; not copied where it already has it."""
     return array.astype(value_dtype(array.dtype if dtype is None else dtype), copy=False)
+
+
+def unmasked(array: Any) -> np.ndarray[Any, Any]:
+    """A plain array of a subclass of NumPy's; masked values, which no sparse product knows of, raise TypeError."""
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise TypeError("the array has masked values; choose what they count as first: x.filled(0)")
+    return np.asarray(array)
 
 
 def read_only(array: Any) -> Any:

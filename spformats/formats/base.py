@@ -279,7 +279,12 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
         return conversion(self.to_namespace(np)).to_namespace(self._xp)
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
-        """The same array with values of another dtype (complex to real keeps the real part, as in NumPy)."""
+        """The same array with values of another dtype (complex to real keeps the real part, as in NumPy).
+
+        float16 becomes float32, another byte order the native one; types beyond double precision raise TypeError.
+        """
+        if self._namespace in ("numpy", "cupy"):
+            dtype = _arrays.storable_dtype(dtype)
         if dtype == self.dtype:
             return self.copy() if copy else self
         if self._source is not None:

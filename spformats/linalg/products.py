@@ -56,7 +56,7 @@ def check_operand(A: SparseArray, x: Any, trans: str, convert: bool = True) -> A
         )
     if isinstance(x, np.ndarray):
         if type(x) is not np.ndarray:
-            x = np.asarray(x)
+            x = _arrays.unmasked(x)
         if not x.dtype.isnative:
             x = x.astype(x.dtype.newbyteorder("="))
         if convert and x.dtype.char not in _arrays.VALUE_TYPES:

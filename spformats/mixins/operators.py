@@ -73,7 +73,7 @@ class Operators:
         """Lists and np.matrix become arrays of NumPy; a scalar is refused."""
         if _is_scalar(x):
             raise ValueError(f"@ needs a vector or matrix, got the scalar {x!r}; use * to scale")
-        return np.asarray(x) if isinstance(x, list | tuple | np.matrix) else x
+        return np.asarray(x) if isinstance(x, list | tuple | np.matrix) or not hasattr(x, "ndim") else x
 
     def dot(self: Any, x: Any) -> Any:
         """``A @ x``; a scalar ``x`` scales."""

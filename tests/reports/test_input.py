@@ -195,6 +195,27 @@ def test_B18_other_types_are_refused(dtype, format):
         sf.asarray(np.eye(4), format=format) @ M
 
 
+def test_B18_the_dtype_asked_for_is_made_storable(format):
+    M = np.eye(4)
+    assert sf.asarray(M, format=format, dtype=np.float16).dtype == np.float32
+    for dtype in (">f4", "<f4", "=f4", "f4", np.float32):
+        for A in (sf.asarray(M, format=format, dtype=dtype), sf.asarray(M, format=format).astype(dtype)):
+            assert A.dtype == np.float32 and A.dtype.isnative
+            assert (A @ np.ones(4, np.float32)).dtype == np.float32
+    with pytest.raises(TypeError, match="dtype"):
+        sf.asarray(M, format=format).astype("U4")
+
+
+def test_B18_masked_values_are_not_unmasked_in_silence(format):
+    masked = np.ma.masked_array(np.eye(4), np.eye(4, k=1))
+    with pytest.raises(TypeError, match="masked"):
+        sf.asarray(masked, format=format)
+    A = sf.asarray(masked.filled(0), format=format)
+    with pytest.raises(TypeError, match="masked"):
+        A @ np.ma.masked_array(np.ones(4), [0, 1, 0, 0])
+    np.testing.assert_array_equal(A @ np.ma.masked_array(np.ones(4)), np.ones(4))
+
+
 @pytest.mark.parametrize(
     "dtype", [bool, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 )

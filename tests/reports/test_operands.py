@@ -150,6 +150,11 @@ def test_B26_scalars_and_objects_are_refused(layout):
     for x in (np.array([None] * 16), ["a"] * 16, np.array(["1"] * 16)):
         with pytest.raises((TypeError, ValueError)):
             A @ x
+    for x in (None, object(), {}, "abc"):
+        with pytest.raises((TypeError, ValueError)):
+            A @ x
+        with pytest.raises((TypeError, ValueError)):
+            x @ A
     with pytest.raises(ValueError):
         sf.spmv(A, np.ones(16), np.ones(15))
     with pytest.raises(ValueError, match="read-only"):
