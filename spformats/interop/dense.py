@@ -17,16 +17,12 @@ def from_dense(
     The values get ``dtype``; without one they keep theirs if ``keep_dtype``, else integers and bool become floats.
     With ``signed_zeros`` a -0.0 is stored too.
     """
-    if not hasattr(obj, "shape") or isinstance(obj, np.ndarray):
-        if hasattr(obj, "matvec") and not isinstance(obj, np.ndarray):
-            raise TypeError(
-                f"a {type(obj).__name__} only multiplies: its entries cannot be read; pass the matrix it was made from"
-            )
-        obj = np.asarray(obj)
     if hasattr(obj, "matvec"):
         raise TypeError(
             f"a {type(obj).__name__} only multiplies: its entries cannot be read; pass the matrix it was made from"
         )
+    if not hasattr(obj, "shape") or isinstance(obj, np.ndarray):
+        obj = _arrays.unmasked(obj)
     if obj.ndim != 2:
         raise ValueError(
             f"a sparse array has two dimensions, got an input of shape {tuple(obj.shape)}; reshape it first"
