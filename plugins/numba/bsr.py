@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from spformats import dispatch
 
-from . import bsr_kernels, bsr_source
+from . import bsr_kernels, bsr_source, bsr_spmm_source, bsr_vector_source
 from .launch import Run, matrix_run, split, vector_run
 from .scatter import Scatter, scatter_run
 
+#: Blocks of up to this many entries are written out; larger ones run in loops.
+LARGEST = 64
+#: Blocks a row from which vectors pay for adding up their lanes at the end of the row.
+LONG_ROW = 8
 
-def _written_out(R: int, C: int) -> bool:
-    return R * C <= bsr_source.LARGEST
 
-
-def spmv_kernel(R: int, C: int) -> Any:
-    """The kernel of y = A x for this block size, written out if it is small."""
-    return bsr_source.spmv(R, C) if _written_out(R, C) else bsr_kernels.spmv
+def spmv_kernel(A: Any) -> Callable[..., Any]:
+    """The kernel of y = A x for A's block size, and for its types and lengths of rows."""
+    R, C = A.blocksize
+    if R * C > LARGEST:
+        return bsr_kernels.spmv
+    blocks_a_row = len(A.indices) / max(len(A.indptr) - 1, 1)
+    single = A.dtype in (np.float32, np.complex64)  # where arithmetic, not memory, is the limit
+    if C <= 8 and (single or blocks_a_row >= LONG_ROW):
+        return bsr_vector_source.spmv(R, C)
+    return bsr_source.spmv(R, C)
 
 
 def arrays_of(A: Any) -> tuple:
@@ -40,7 +49,7 @@ def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
     block_rows = len(A.indptr) - 1
     R, C = A.blocksize
     ranges = split(block_rows, sum(_bytes(A, dtype, result)), A.indptr)
-    run = vector_run(spmv_kernel(R, C), arrays_of(A), block_rows * R, result, ranges)
+    run = vector_run(spmv_kernel(A), arrays_of(A), block_rows * R, result, ranges)
     return over_the_edge(run, A.shape, (R, C))
 
 
@@ -52,7 +61,7 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     R, C = A.blocksize
     indptr, block_rows = A.indptr, len(A.indptr) - 1
     matrix_bytes, column_bytes = _bytes(A, dtype, result)
-    kernel = bsr_source.spmm(R % 4)
+    kernel = bsr_spmm_source.spmm(R % 4)
     run = matrix_run(
         lambda k: kernel,
         arrays_of(A),
@@ -66,7 +75,7 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
 def _transposed(A: Any, dtype: np.dtype, result: np.dtype, trans: str, *, matrix: bool) -> Run:
     R, C = A.blocksize
     conj = trans == "C" and A.dtype.kind == "c"
-    if _written_out(R, C) and not matrix:
+    if R * C <= LARGEST and not matrix:
         kernel = bsr_source.scatter(R, C, conj)
     else:
         kernel = bsr_kernels.scatter_conj if conj else bsr_kernels.scatter

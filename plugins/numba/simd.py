@@ -13,6 +13,11 @@ from numba.core.extending import models, register_model
 from numba.extending import intrinsic
 
 LINE = 64  # bytes of a cache line
+#: What kernels may use.
+OPERATIONS = (
+    "get", "prefetch", "put", "vadd", "vconj", "vgather", "vget", "vgreater", "vload", "vload_first", "vmuladd",
+    "vrepeat", "vscale", "vscatter", "vselect", "vstore", "vstride", "vsum", "vupdate", "vzero",
+)
 FLAGS = ("contract", "nsz", "arcp")
 
 
@@ -54,6 +59,11 @@ def _lanes(scalar, width):
 
 def _llvm_vector(scalar, width):
     return ir.VectorType(_lane_type(scalar), _lanes(scalar, width))
+
+
+def _alignment(scalar):
+    """Bytes an element is aligned to."""
+    return _real(scalar).bitwidth // 8
 
 
 def _shuffle(builder, a, b, order):
@@ -188,10 +198,87 @@ def vload(typingctx, array, index, width):
         value_type = _llvm_vector(vector.scalar, vector.width)
         pointer = _element_pointer(context, builder, signature.args[0], args[0], args[1])
         load = builder.load(builder.bitcast(pointer, value_type.as_pointer()))
-        load.align = vector.scalar.bitwidth // 8 // (2 if _is_complex(vector.scalar) else 1)
+        load.align = _alignment(vector.scalar)
         return load
 
     return vector(array, types.intp, width), codegen
+
+
+@intrinsic(prefer_literal=True)
+def vload_first(typingctx, array, index, count, width):
+    """The first ``count`` elements at ``array.flat[index]`` in a vector of ``width``; none after them is touched."""
+    vector = Vector(array.dtype, width.literal_value)
+    wanted = count.literal_value
+
+    def codegen(context, builder, signature, args):
+        value_type = _llvm_vector(vector.scalar, vector.width)
+        pointer = _element_pointer(context, builder, signature.args[0], args[0], args[1])
+        pointer = builder.bitcast(pointer, value_type.as_pointer())
+        align = _alignment(vector.scalar)
+        if wanted == vector.width:
+            return builder.load(pointer, align=align)
+        flags = [ir.Constant(ir.IntType(1), lane < _lanes(vector.scalar, wanted)) for lane in range(value_type.count)]
+        mask = ir.Constant(ir.VectorType(ir.IntType(1), value_type.count), flags)
+        kind = {32: "f32", 64: "f64"}[_real(vector.scalar).bitwidth]
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(value_type, [value_type.as_pointer(), ir.IntType(32), mask.type, value_type]),
+            f"llvm.masked.load.v{value_type.count}{kind}.p0",
+        )
+        return builder.call(function, [pointer, ir.IntType(32)(align), mask, ir.Constant(value_type, None)])
+
+    return vector(array, types.intp, count, width), codegen
+
+
+@intrinsic(prefer_literal=True)
+def vrepeat(typingctx, v, period, start, width):
+    """Element i is ``v[(start + i) % period]``."""
+    vector = Vector(v.scalar, width.literal_value)
+    order = [(start.literal_value + i) % period.literal_value for i in range(vector.width)]
+
+    def codegen(context, builder, signature, args):
+        lanes = [2 * i + k for i in order for k in range(2)] if _is_complex(v.scalar) else order
+        return _shuffle(builder, args[0], args[0], lanes)
+
+    return vector(v, period, start, width), codegen
+
+
+@intrinsic(prefer_literal=True)
+def vstride(typingctx, a, b, start, step, count, width):
+    """Elements ``start, start + step, ...`` (``count`` of them) of a and b end to end, the rest 0.
+
+    ``b`` may be None; elements beyond a (and b) count as 0.
+    """
+    vector = Vector(a.scalar, width.literal_value)
+    size = a.width if isinstance(b, types.NoneType) else 2 * a.width
+    order = [start.literal_value + i * step.literal_value for i in range(count.literal_value)]
+    order += [size] * (vector.width - len(order))
+    if size > a.width and max(order[: count.literal_value]) >= size:
+        raise TypeError("two vectors leave no room for zeros")
+
+    def codegen(context, builder, signature, args):
+        factor = _lanes(a.scalar, 1)
+        second = ir.Constant(args[0].type, None) if size == a.width else args[1]
+        places = [min(i, size) if size == a.width else min(i, size - 1) for i in order]
+        return _shuffle(builder, args[0], second, [factor * i + k for i in places for k in range(factor)])
+
+    return vector(a, b, start, step, count, width), codegen
+
+
+@intrinsic(prefer_literal=True)
+def vget(typingctx, v, index):
+    """One element, as a scalar."""
+    at = index.literal_value
+
+    def codegen(context, builder, signature, args):
+        if not _is_complex(v.scalar):
+            return builder.extract_element(args[0], ir.IntType(32)(at))
+        number = context.make_complex(builder, v.scalar)
+        number.real = builder.extract_element(args[0], ir.IntType(32)(2 * at))
+        number.imag = builder.extract_element(args[0], ir.IntType(32)(2 * at + 1))
+        return number._getvalue()
+
+    return v.scalar(v, index), codegen
 
 
 @intrinsic(prefer_literal=True)
@@ -249,7 +336,7 @@ def vstore(typingctx, array, index, value):
         pointer = _element_pointer(context, builder, signature.args[0], args[0], args[1])
         store = builder.store(args[2], builder.bitcast(pointer, args[2].type.as_pointer()))
         scalar = signature.args[2].scalar
-        store.align = scalar.bitwidth // 8 // (2 if _is_complex(scalar) else 1)
+        store.align = _alignment(scalar)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, value), codegen
@@ -340,7 +427,7 @@ def vupdate(typingctx, array, index, value, alpha, beta, fresh):
         lane = _lane_type(vector.scalar)
         pointer = _element_pointer(context, builder, array_type, args[0], args[1])
         pointer = builder.bitcast(pointer, args[2].type.as_pointer())
-        align = vector.scalar.bitwidth // 8 // (2 if pair else 1)
+        align = _alignment(vector.scalar)
 
         def times(scalar_type, scalar, lanes, acc):
             factor, factor_pair = _operand(context, builder, scalar_type, scalar, width)
