@@ -4,11 +4,11 @@
     python benchmarks/gpu.py --only pjad --twins DIR                  # DIR holds twins.py with twin(name, scale)
     python benchmarks/gpu.py --sweep-bsr --sweep-pjad --twins DIR     # launch parameters and layouts, for tuning
 
-Every figure is the median of repeats in which our product and the peers take turns, timed by events on a device that is kept
-busy until all launches of the repeat are queued. "warm" repeats follow a run of the same product; "cold" ones, taken where
-the working set fits in the L2 cache, come after 256 MB of other data have passed through it. Copy
-bandwidth is that of a device-to-device copy of 2 GB, read and written bytes counted; a product's bytes are its arrays
-read once and its vectors moved once. Fractions are bytes over time over copy bandwidth.
+Every figure is the median of repeats in which our product and the peers take turns, timed by events on a device that is
+kept busy until all launches of the repeat are queued. "warm" repeats follow a run of the same product; "cold" ones,
+taken where the working set fits in the L2 cache, come after 256 MB of other data have passed through it. Copy bandwidth
+is that of a device-to-device copy of 2 GB, read and written bytes counted; a product's bytes are its arrays read once
+and its vectors moved once. Fractions are bytes over time over copy bandwidth.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ FORMATS_SPMM = ("csr", "ell", "jad", "pjad", "bsr", "cds", "hm", "cdm")
 
 
 SPIN = """
-extern "C" __global__ void spin(long long cycles) { const long long start = clock64(); while (clock64() - start < cycles); }
+extern "C" __global__ void spin(long long cycles) { const long long start = clock64(); while (clock64() - start <
+cycles); }
 """
 
 
@@ -75,7 +76,9 @@ class Bench:
             for name, pairs in events.items()
         }
 
-    def both(self, calls: dict[str, Callable[[], Any]], nbytes: float, repeats: int = 30) -> dict[str, dict[str, float]]:
+    def both(
+        self, calls: dict[str, Callable[[], Any]], nbytes: float, repeats: int = 30
+    ) -> dict[str, dict[str, float]]:
         """Warm times, and cold ones where the cache could hold the working set."""
         out = {"warm": self.times(calls, repeats, cold=False)}
         if nbytes < 2 * self.l2:
@@ -216,7 +219,7 @@ def blocks(bench: Bench, sweep: bool) -> list[dict[str, Any]]:
                 f"{list(s)} {timed[s] * 1e6:.1f} ({nbytes / timed[s] / bench.copy:.2f})" for s in ranked[:4]
             ), flush=True)
         rows.append(row)
-        del calls, generic, G, A, data, indices
+        calls = generic = G = A = data = indices = None
         cp.get_default_memory_pool().free_all_blocks()
     return rows
 
@@ -248,15 +251,30 @@ def jagged(bench: Bench, twins: list[Any], sweep: bool) -> list[dict[str, Any]]:
             check(y, expected, f"{name} {what}")
         slices = A._plans["cuda slices"]
         nbytes = slices.nbytes + 8 * (n + m)
-        more = {"n": n, "nnz": int(G.nnz), "slots": int(slices.data.size), "pieces": slices.pieces, "slices": slices.number}
-        widths = cp.bincount((slices.slice[:, 3] >> 19 & 3).astype(cp.int64), minlength=3).tolist() if slices.number else []
+        more = {
+            "n": n,
+            "nnz": int(G.nnz),
+            "slots": int(slices.data.size),
+            "pieces": slices.pieces,
+            "slices": slices.number,
+        }
+        widths = (
+            cp.bincount((slices.slice[:, 3] >> 19 & 3).astype(cp.int64), minlength=3).tolist() if slices.number else []
+        )
         row = bench.row("pjad", name, bench.both(calls, nbytes), "spformats", nbytes, index_bytes=widths, **more)
         if sweep:
             csr = Rows(C.data, C.indices, C.indptr, C.shape)
             found = []
             for window, steps in [(None, None), *itertools.product((256,), (8, 16, 32))]:
                 packed = lanes.pack(csr, window, steps)
-                for unroll, block, ahead in ((None, 128, 0), (None, 128, 1), (2, 128, 1), (3, 128, 1), (6, 128, 0), (None, 64, 0)):
+                for unroll, block, ahead in (
+                    (None, 128, 0),
+                    (None, 128, 1),
+                    (2, 128, 1),
+                    (3, 128, 1),
+                    (6, 128, 0),
+                    (None, 64, 0),
+                ):
                     run = kernels.spmv(packed, x.dtype, False, unroll=unroll, block=block, ahead=ahead)
                     cold = packed.nbytes < 2 * bench.l2
                     t = bench.times({"t": lambda run=run: run(None, x, y, 1, 0)}, 15, cold=cold)
@@ -267,7 +285,7 @@ def jagged(bench: Bench, twins: list[Any], sweep: bool) -> list[dict[str, Any]]:
             best = (f"{t * 1e6:.1f} w{w} s{s} u{u} b{b}/{o} pad {p:.2f}" for t, w, s, u, b, o, p, _ in found[:7])
             print("    " + "; ".join(best), flush=True)
         rows.append(row)
-        del calls, G, C, A, slices, expected
+        calls = G = C = A = slices = expected = None
         cp.get_default_memory_pool().free_all_blocks()
     return rows
 
@@ -297,7 +315,11 @@ def columns(bench: Bench) -> list[dict[str, Any]]:
                 makers["cusparse_bsr_0"] = of
             calls = peer_calls(makers)
             for format in formats:
-                B = A if format == A.format else A.asformat(format, force=True, **({"bsize": 32, "sigma": 1024} if format == "pjad" else {}))
+                B = (
+                    A
+                    if format == A.format
+                    else A.asformat(format, force=True, **({"bsize": 32, "sigma": 1024} if format == "pjad" else {}))
+                )
                 name = f"spformats_{format}"
                 calls[name] = lambda B=B, X=X, Y=Y: sf.spmv(B, X, Y) if False else sf.dispatch.run("spmm", B, X, Y)
                 Y.fill(cp.nan)
@@ -305,12 +327,19 @@ def columns(bench: Bench) -> list[dict[str, Any]]:
                 check(Y, expected, f"spmm {name}")
             times = bench.both(calls, math.inf, 15)
             for format in formats:
-                only = {kind: {n_: t for n_, t in taken.items() if not n_.startswith("spformats") or n_ == f"spformats_{format}"} for kind, taken in times.items()}
+                only = {
+                    kind: {
+                        n_: t
+                        for n_, t in taken.items()
+                        if not n_.startswith("spformats") or n_ == f"spformats_{format}"
+                    }
+                    for kind, taken in times.items()
+                }
                 stored = A if format == A.format else None
                 nbytes = (stored.nbytes if stored is not None else 12 * G.nnz) + 8 * k * (n + m)
                 rows.append(bench.row(f"spmm{k}", f"{case} {format}", only, f"spformats_{format}", nbytes, columns=k))
             del calls
-        del G, peer, generic
+        G = peer = generic = None
         cp.get_default_memory_pool().free_all_blocks()
     return rows
 
@@ -344,7 +373,10 @@ def host(bench: Bench) -> list[dict[str, Any]]:
             continue
         A = sf.asarray(S, format=format, device="cuda", **({"blocksize": (2, 2)} if format == "bsr" else {}))
         rows.append({"work": "host", "case": format, "seconds": taken(A), "cupyx_csr": peer})
-        print(f"host       {format:22s} {rows[-1]['seconds'] * 1e6:.1f} us a product, cupyx CSR {peer * 1e6:.1f}", flush=True)
+        print(
+            f"host       {format:22s} {rows[-1]['seconds'] * 1e6:.1f} us a product, cupyx CSR {peer * 1e6:.1f}",
+            flush=True,
+        )
     return rows
 
 
@@ -358,8 +390,8 @@ def environment(bench: Bench) -> dict[str, Any]:
     properties = cp.cuda.runtime.getDeviceProperties(0)
     return {
         "date": datetime.date.today().isoformat(), "device": properties["name"].decode(), "l2_bytes": bench.l2,
-        "copy_bytes_per_second": bench.copy, "cupy": cp.__version__, "numpy": np.__version__, "python": platform.python_version(),
-        "spformats": getattr(sf, "__version__", None), "cuda_runtime": cp.cuda.runtime.runtimeGetVersion(),
+        "copy_bytes_per_second": bench.copy, "cupy": cp.__version__, "numpy": np.__version__,
+        "python": platform.python_version(), "spformats": getattr(sf, "__version__", None), "cuda_runtime": cp.cuda.runtime.runtimeGetVersion(),
         "driver": cp.cuda.runtime.driverGetVersion(), "cusparse": gpu_peers.version(),
     }  # fmt: skip
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 NAMES = (
-    "cry10000 poisson3Da af23560 g7jac140 fidapm37 bcsstk36 majorbasis bbmat cfd1 ASIC_680ks FEM_3D_thermal2 parabolic_fem "
+    "cry10000 poisson3Da af23560 g7jac140 fidapm37 bcsstk36 majorbasis bbmat cfd1 ASIC_680ks FEM_3D_thermal2 "
+    "parabolic_fem "
     "ecology2 pre2 boneS01 torso1 thermal2 atmosmodl bmw3_2 af_shell8 cage14 nd24k inline_1 ldoor cage15"
 ).split()
 #: cage15 at full size needs 5 GB of host memory to build.
@@ -40,7 +41,9 @@ def block_band(rows: int, blocksize: tuple[int, int], blocks_per_row: int) -> An
     indices = cp.asarray((start[:, None] + np.arange(blocks_per_row)).astype(np.int32).ravel())
     data = cp.random.random((indices.size, R, C))
     indptr = cp.arange(rows + 1, dtype=np.int64) * blocks_per_row
-    return sf.BSR._build({"data": data, "indices": indices, "indptr": indptr}, (rows * R, rows * C), blocksize=blocksize)
+    return sf.BSR._build(
+        {"data": data, "indices": indices, "indptr": indptr}, (rows * R, rows * C), blocksize=blocksize
+    )
 
 
 def block_bands() -> Iterator[tuple[str, Any]]:

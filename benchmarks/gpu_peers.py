@@ -159,8 +159,8 @@ def bsrmv(data: Any, indices: Any, indptr: Any, x: Any, y: Any) -> Any:
     one, zero = ctypes.c_double(1), ctypes.c_double(0)
     rows, cols = indptr.size - 1, x.size // C
     args = (
-        handle, 0, 0, rows, cols, nb, ctypes.byref(one), description, address(data), address(indptr), address(indices), R,
-        address(x), ctypes.byref(zero), address(y),
+        handle, 0, 0, rows, cols, nb, ctypes.byref(one), description, address(data), address(indptr), address(indices),
+        R, address(x), ctypes.byref(zero), address(y),
     )  # fmt: skip
     kept = (one, zero, data, indices, indptr, x, y)
     check(lib.cusparseDbsrmv(*args), "cusparseDbsrmv")

@@ -16,7 +16,8 @@ _HOME = {
     "syr2k": "symmetric_update",
 }
 _EXTENSION = (
-    "cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power matrix_rank matrix_transpose "
+    "cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power matrix_rank "
+    "matrix_transpose "
     "outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm"
 ).split()
 __all__ = sorted([*_HOME, *_EXTENSION])
