@@ -392,7 +392,8 @@ def environment(bench: Bench) -> dict[str, Any]:
         "date": datetime.date.today().isoformat(), "device": properties["name"].decode(), "l2_bytes": bench.l2,
         "copy_bytes_per_second": bench.copy, "cupy": cp.__version__, "numpy": np.__version__,
         "python": platform.python_version(), "spformats": getattr(sf, "__version__", None),
-        "cuda_runtime": cp.cuda.runtime.runtimeGetVersion(), "driver": cp.cuda.runtime.driverGetVersion(), "cusparse": gpu_peers.version(),
+        "cuda_runtime": cp.cuda.runtime.runtimeGetVersion(),
+        "driver": cp.cuda.runtime.driverGetVersion(), "cusparse": gpu_peers.version(),
     }  # fmt: skip
 
 
