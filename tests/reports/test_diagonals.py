@@ -1,30 +1,16 @@
-"""Faults reported against other libraries: diagonals, padding and blocks (B01, B03, B05, B06, B08, B09, B10)."""
+"""Faults reported against other libraries: diagonal storage and its memory (B01, B03, B05)."""
 
 import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from layouts import LAYOUTS, build, example
+from every_format import FORMATS, all_formats, columns
 
 import spformats as sf
 from spformats import advisor
 
-FORMATS = ["csr", "ell", "jad", "pjad", "bsr", "cds", "hm", "cdm"]
 DIAGONAL = ["cds", "hm", "cdm"]
-
-
-def all_formats(S):
-    """In every format that can hold the shape; BSR with blocks of one entry."""
-    for format in FORMATS:
-        if format in ("hm", "cdm") and S.shape[0] != S.shape[1]:
-            continue
-        yield format, sf.asarray(S, format=format, **({"blocksize": (1, 1)} if format == "bsr" else {}))
-
-
-def columns(A):
-    """The dense matrix by products, so that a kernel is asked and no conversion."""
-    return A @ np.eye(A.shape[1], dtype=A.dtype)
 
 
 def tridiagonal(n, dtype=np.float64):
@@ -202,134 +188,3 @@ def test_B05_a_transpose_that_would_not_fit_still_works_as_a_view():
     np.testing.assert_array_equal((2 * A.T) @ x, 2 * (S.T @ x))
     with pytest.raises(sf.StorageError, match="ELL would need"):
         A.T.data  # noqa: B018
-
-
-# ---------------------------------------------------------------------- B06: what is in the padding
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_B06_padding_does_not_touch_x(bad):
-    S = sp.csr_array(np.array([[0, 2.0, 3.0], [0, 0, 4.0], [0, 0, 0]]))
-    for format, A in all_formats(S):
-        np.testing.assert_array_equal(A @ np.array([bad, 1, 1]), [5, 4, 0], err_msg=format)
-        np.testing.assert_array_equal(
-            A @ np.array([[bad, 1], [1, 1], [1, 1]]), [[5, 5], [4, 4], [0, 0]], err_msg=format
-        )
-        np.testing.assert_array_equal(A.T @ np.array([1, 1, bad]), [0, 2, 7], err_msg=format)
-
-
-@pytest.mark.parametrize(
-    "layout", [name for name in LAYOUTS if name.partition("-")[0] in ("csr", "ell", "jad", "pjad")]
-)
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_B06_rows_that_miss_a_column_stay_finite(layout, bad):
-    S = example(17, 23, seed=2)
-    A, D = build(S, layout), S.toarray()
-    for j in (0, 11, 22):
-        x = np.ones(23)
-        x[j] = bad
-        untouched = D[:, j] == 0
-        np.testing.assert_allclose((A @ x)[untouched], D.sum(axis=1)[untouched], atol=1e-12)
-        assert not np.isfinite((A @ x)[~untouched]).any()
-
-
-def test_B06_stored_nan_and_inf_survive():
-    X = np.ones((8, 8))
-    X[0, 0], X[3, 4], X[7, 1] = np.nan, np.inf, -np.inf
-    X[5] = 0
-    for format, A in all_formats(sp.csr_array(X)):
-        np.testing.assert_array_equal(A.todense(), X, err_msg=format)
-        for other, B in all_formats(A.to_scipy_sparse()):
-            np.testing.assert_array_equal(B.todense(), X, err_msg=f"{format} to {other}")
-            np.testing.assert_array_equal(A.asformat(other).todense(), X, err_msg=f"{format} to {other}")
-    row = np.ones((1, 8))
-    row[0, 0] = np.nan
-    for format, A in all_formats(sp.csr_array(row)):
-        assert A.nnz == 8 and np.isnan(A @ np.eye(8)[0]).all(), format
-
-
-# ---------------------------------------------------------------------- B08: explicit zeros
-def with_zeros():
-    return sp.csr_array((np.array([1.0, 0, 2]), (np.array([0, 0, 1]), np.array([0, 3, 1]))), shape=(4, 4))
-
-
-def only_zeros():
-    return sp.csr_array((np.zeros(2), (np.array([0, 1]), np.array([1, 0]))), shape=(4, 4))
-
-
-@pytest.mark.parametrize("matrix", [with_zeros, only_zeros])
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_B08_stored_zeros(matrix, layout):
-    S = matrix()
-    A = build(S, layout)
-    for B in (A, A.asformat("csr"), A.T.T):
-        np.testing.assert_array_equal(columns(B), S.toarray())
-        np.testing.assert_array_equal(columns(B.T), S.toarray().T)
-        assert B.nnz >= 0 and all(
-            (getattr(B, name) >= 0).all() for name in B.components if name in ("indices", "indptr", "rlen")
-        )
-    if A.format in ("csr", "ell", "jad", "pjad"):  # kept where entries are stored one by one, unless asked
-        assert A.nnz == S.nnz
-        assert build(S, layout, prune=True).nnz == np.count_nonzero(S.toarray())
-
-
-def test_B08_a_stored_zero_costs_no_diagonal():
-    for format in DIAGONAL:
-        assert sf.asarray(with_zeros(), format=format).offsets.tolist() == [0]
-        assert sf.asarray(only_zeros(), format=format).nnz == 0
-
-
-# ---------------------------------------------------------------------- B09, B10: blocks
-@pytest.mark.parametrize(
-    "blocksize", [(2, 2), (0, 1), (5, 5), 2.5, (1, 2, 3), (-1, 1), "2x2", (1.0, 2.0), (True, 1), (1,), 2]
-)
-def test_B09_wrong_block_sizes_are_named(blocksize):
-    A = sf.asarray(sp.csr_array(np.arange(1.0, 13).reshape(3, 4)))
-    with pytest.raises((ValueError, TypeError), match=r"blocksize.*\(3, 4\)"):
-        A.asformat("bsr", blocksize=blocksize)
-
-
-def test_B09_a_block_size_is_found_where_none_is_given():
-    S = sp.csr_array(np.kron(np.eye(4), np.ones((3, 3))))
-    assert sf.asarray(S, format="bsr").blocksize == (3, 3)
-    assert sf.asarray(sp.csr_array(np.ones((3, 4))), format="bsr").blocksize == (1, 1)
-
-
-@pytest.mark.parametrize("blocksize", [(1, 2), (4, 4), (2, 1), (1, 1)])
-def test_B09_a_block_size_given_for_bsr_input_is_used(blocksize):
-    source = sp.bsr_array(np.eye(4), blocksize=(2, 2))
-    for A in (
-        sf.asarray(source, format="bsr", blocksize=blocksize),
-        sf.asarray(source).asformat("bsr", blocksize=blocksize),
-    ):
-        assert A.blocksize == blocksize
-        np.testing.assert_array_equal(columns(A), np.eye(4))
-    assert sf.asarray(source).blocksize == (2, 2)
-
-
-def test_B09_padding_keeps_the_shape():
-    M = np.arange(1.0, 13).reshape(3, 4)
-    A = sf.asarray(sp.csr_array(M), format="bsr", blocksize=(2, 3), pad=True)
-    assert A.shape == (3, 4) and A.T.shape == (4, 3) and A.T.blocksize == (3, 2)
-    np.testing.assert_array_equal(columns(A), M)
-    np.testing.assert_array_equal(columns(A.T), M.T)
-
-
-@pytest.mark.parametrize("blocksize", [(2, 3), (3, 2), (1, 4), (6, 1), (3, 12), (5, 4), (7, 5)])
-@pytest.mark.parametrize("dtype", [np.float64, np.complex64])
-def test_B10_rectangular_blocks(blocksize, dtype):
-    S = example(6, 12, dtype=dtype, density=0.5, seed=1)
-    M, r = S.toarray(), np.random.default_rng(0)
-    x, y, X = r.random(12), r.random(6), r.random((12, 4))
-    A = sf.asarray(S).asformat("bsr", blocksize=blocksize, pad=not holds_blocks(blocksize))
-    close = {"rtol": 1e-5, "atol": 1e-5}
-    np.testing.assert_allclose(A @ x, M @ x, **close)
-    np.testing.assert_allclose(A @ X, M @ X, **close)
-    assert A.T.shape == (12, 6) and A.T.blocksize == blocksize[::-1]
-    for B in (A.T, sf.BSR.from_csr(A.T.to_csr(), **A.T._layout())):
-        np.testing.assert_allclose(B @ y, M.T @ y, **close)
-    np.testing.assert_allclose(A.H @ y, M.conj().T @ y, **close)
-    np.testing.assert_allclose(A.T.T @ x, M @ x, **close)
-    np.testing.assert_array_equal(columns(A.asformat("csr")), M)
-
-
-def holds_blocks(blocksize):
-    return 6 % blocksize[0] == 0 and 12 % blocksize[1] == 0
