@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from spformats.formats import _arrays
+from spformats.formats._format_name import FormatName
 from spformats.mixins.access import Access
 from spformats.mixins.array_object import ArrayObject
 from spformats.mixins.comparison import Comparison
 from spformats.mixins.display import Display
+from spformats.mixins.lazy_transpose import LazyTranspose, by_source, rebuild_view
 from spformats.mixins.operators import Operators
 from spformats.mixins.scipy_protocol import SciPyProtocol, asked_by_scipy
 
@@ -26,29 +27,7 @@ FORMATS: dict[str, type[SparseArray]] = {}
 _SCATTERING = ("numpy", "cupy")
 
 
-class FormatName(str):
-    """The name of a format; to SciPy's own code it is a format SciPy does not know.
-
-    SciPy takes an array whose format is ``"csr"`` for one of its own and reaches into its insides; of an unknown
-    format it asks `SciPyProtocol.tocsr`. So inside ``scipy.sparse`` the name equals none of SciPy's. Where SciPy
-    wants its result "in A's format" it makes a method name of it, ``'to' + A.format``: that is the method of BSR or,
-    for any other, of CSR.
-    """
-
-    __slots__ = ()
-    __hash__ = str.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return str.__eq__(self, other) and not (type(other) is str and asked_by_scipy())
-
-    def __ne__(self, other: object) -> bool:
-        return not str.__eq__(self, other) or (type(other) is str and asked_by_scipy())
-
-    def __radd__(self, prefix: str) -> str:
-        return prefix + ("csr" if prefix == "to" and str.__ne__(self, "bsr") else str(self))
-
-
-class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProtocol):
+class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Display, SciPyProtocol):
     """A two-dimensional sparse array in one storage format; immutable.
 
     Subclasses name their arrays in ``components`` (``data`` first), their other attributes in ``parameters``, and give
@@ -80,7 +59,7 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "to_csr" in cls.__dict__:
-            cls.to_csr = _by_source(cls.to_csr)  # type: ignore[assignment, method-assign]
+            cls.to_csr = by_source(cls.to_csr)  # type: ignore[assignment, method-assign]
         name = cls.__dict__.get("format")
         if name is not None:
             cls.format = FormatName(name)
@@ -128,64 +107,6 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__} arrays are immutable: cannot delete {name!r}")
-
-    # ------------------------------------------------------------------ lazy transposes
-    def __getattr__(self, name: str) -> Any:
-        # Reached only where normal lookup failed: the parts of a lazy transpose are made when somebody reads them
-        cls = type(self)
-        source = self.__dict__.get("_source")
-        if source is not None:
-            if name in cls.parameters and name in (layout := source[0]._transposed_layout()):
-                return layout[name]
-            if name in cls.components or name in cls.parameters:
-                made = source[0]._converted(lambda base: base._transposed(conjugate=source[1] == "C"))
-                for part in (*cls.components, *cls.parameters):
-                    self.__dict__[part] = getattr(made, part)
-                self.__dict__["_source"] = None
-                return self.__dict__[name]
-        raise AttributeError(f"{cls.__name__!r} object has no attribute {name!r}")
-
-    def _lazy(self, trans: str) -> Self:
-        # not kept on self: it refers back, and such a cycle would hold the memory until the garbage collector runs
-        lazy = object.__new__(type(self))
-        lazy.__dict__.update(shape=self.shape[::-1], dtype=self.dtype, _source=(self, trans), _plans={})
-        return lazy
-
-    def _transposed(self, conjugate: bool) -> Self:
-        """The transpose (or adjoint) with parts of its own, in the same format and layout."""
-        return type(self).from_csr(self.to_csr()._transposed(conjugate), **self._transposed_layout())
-
-    def _layout(self) -> dict[str, Any]:
-        """The layout options that rebuild this layout through `from_csr`."""
-        return self._own_layout() if self._source is None else self._source[0]._transposed_layout()
-
-    def _own_layout(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.layout_options}
-
-    def _transposed_layout(self) -> dict[str, Any]:
-        return self._own_layout()
-
-    def _transpose_of(self, trans: str) -> Self:
-        """``A.T`` (trans "T") or ``A.H`` ("C"); a view that shares everything until its parts are read."""
-        if self._source is not None:
-            base, taken = self._source
-            if taken == trans or not self._is_complex:
-                return base  # type: ignore[return-value]
-            return base._conjugated()  # type: ignore[return-value]
-        return self._lazy(trans if self._is_complex else "T")
-
-    @property
-    def _is_complex(self) -> bool:
-        return "complex" in str(self.dtype)
-
-    def _conjugated(self) -> Self:
-        """The complex conjugate; the array itself where it is real."""
-        if not self._is_complex:
-            return self
-        if self._source is not None:
-            base, taken = self._source
-            return base._lazy("C" if taken == "T" else "T")  # type: ignore[return-value]
-        return self._plan("conjugate", lambda A: A._with_data(self._xp.conj(A.data)))
 
     # ------------------------------------------------------------------ parts
     def _parts(self) -> dict[str, Any]:
@@ -317,7 +238,7 @@ class SparseArray(Operators, Comparison, Access, ArrayObject, Display, SciPyProt
     def __reduce__(self) -> tuple[Any, ...]:
         if self._source is not None:
             base, taken = self._source
-            return _rebuild_view, (base, taken)
+            return rebuild_view, (base, taken)
         return _rebuild, (type(self), self._parts(), self.shape, self._parameters())
 
     def conj(self) -> Self:
@@ -338,23 +259,6 @@ def _rebuild(
     cls: type[SparseArray], parts: dict[str, Any], shape: tuple[int, int], parameters: dict[str, Any]
 ) -> SparseArray:
     return cls._build(parts, shape, **parameters)
-
-
-def _rebuild_view(base: SparseArray, taken: str) -> SparseArray:
-    return base._transpose_of(taken)
-
-
-def _by_source(to_csr: Callable[[Any], CSR]) -> Callable[[Any], CSR]:
-    """`to_csr` that takes a lazy transpose from its source: its own format may have no room for that pattern."""
-
-    @functools.wraps(to_csr)
-    def converted(self: Any) -> CSR:
-        if self._source is not None:
-            base, taken = self._source
-            return base._converted(lambda A: A.to_csr()._transposed(conjugate=taken == "C"))
-        return self._converted(to_csr)
-
-    return converted
 
 
 def format_class(name: str) -> type[SparseArray]:
