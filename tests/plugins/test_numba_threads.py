@@ -133,3 +133,14 @@ def test_two_processes_fill_one_cache(tmp_path):
     both = [subprocess.Popen([sys.executable, "-c", SCRIPT], env=environment) for _ in range(2)]
     assert [process.wait(300) for process in both] == [0, 0]
     assert run_script(SCRIPT, NUMBA_CACHE_DIR=str(tmp_path)).strip() == "[]"
+
+
+@pytest.mark.slow
+def test_warmup_reports_each_kernel():
+    from spformats_plugins.numba import warmup
+
+    calls = []
+    warmup(lambda done, total, name: calls.append((done, total, name)))
+    assert [done for done, _, _ in calls] == list(range(1, len(calls) + 1))
+    assert {total for _, total, _ in calls} == {len(calls)}
+    assert any("bsr 3×3" in name for _, _, name in calls)

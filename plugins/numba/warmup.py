@@ -1,0 +1,52 @@
+"""Compile the common kernels ahead of the first product, onto the disk where there is a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+BLOCKSIZES = ((2, 2), (3, 3), (4, 4), (5, 5), (6, 6))
+TYPES = (np.float64, np.float32, np.complex128)
+
+
+def warmup(progress: Callable[[int, int, str], None] | None = None) -> None:
+    """Compile the kernels of all formats for float64, float32 and complex128, plain and transposed.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called as ``progress(done, total, name)`` after each product.
+
+    Examples
+    --------
+    >>> from spformats_plugins.numba import warmup
+    >>> warmup()  # doctest: +SKIP
+    """
+    jobs = list(_jobs())
+    for done, (name, job) in enumerate(jobs, 1):
+        job()
+        if progress is not None:
+            progress(done, len(jobs), name)
+
+
+def _jobs() -> Iterator[tuple[str, Callable[[], object]]]:
+    import spformats as sf
+    from spformats import dispatch
+
+    n = 60  # every block size here divides it
+    layouts = [(f, {}) for f in ("cds", "csr", "pjad", "ell", "jad")]
+    layouts += [("bsr", {"blocksize": blocksize}) for blocksize in BLOCKSIZES]
+    for dtype in TYPES:
+        matrix = sp.diags_array([1.0, 2.0, 3.0], offsets=[-1, 0, 1], shape=(n, n)).tocsr().astype(dtype)
+        for format, layout in layouts:
+            A = sf.asarray(matrix, format=format, force=True, **layout)
+            for operation, x in (("spmv", np.ones(n, dtype)), ("spmm", np.ones((n, 4), dtype))):
+                for trans in "NT":
+                    name = " ".join([operation, format, *("×".join(map(str, v)) for v in layout.values()), trans])
+                    yield f"{name} {np.dtype(dtype)}", _bound(dispatch.run, operation, A, x, trans)
+
+
+def _bound(run: Callable[..., object], operation: str, A: object, x: np.ndarray, trans: str) -> Callable[[], object]:
+    return lambda: run(operation, A, x, trans=trans)
