@@ -15,6 +15,8 @@ from spformats_plugins.cuda.transpose import Rows, csr_transpose
 
 BLOCK = 128
 UNROLL = 4
+#: From so many steps a slice on, the next ones are loaded before these are used.
+LONG_SLICE = 12
 
 
 def slices_of(A: Any) -> Slices:
@@ -41,7 +43,7 @@ def prepare_spmv(A: Any, dtype: Any, trans: str) -> Product:
 
 
 def spmv(
-    slices: Slices, dtype: Any, conjugate: bool, unroll: int | None = None, block: int = BLOCK, ahead: int = 0
+    slices: Slices, dtype: Any, conjugate: bool, unroll: int | None = None, block: int = BLOCK, ahead: int | None = None
 ) -> Product:
     """The product of a matrix in slices with a vector of this dtype.
 
@@ -53,6 +55,8 @@ def spmv(
     steps, log_k = slices.even or (0, 0)
     if unroll is None:
         unroll = -(-steps // -(-steps // 8)) if steps else UNROLL
+    if ahead is None:
+        ahead = int(not steps and slices.data.size >= LONG_SLICE * 32 * slices.number)
     macros = (
         *types,
         ("UNROLL", unroll),

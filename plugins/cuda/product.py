@@ -78,7 +78,7 @@ class Product:
 
 
 def columns_layout(x_dtype: Any, k: int, nbytes: int = 16, limit: int = 32) -> tuple[int, int, int]:
-    """``(columns, lanes, tiles)``: columns per thread, threads per row, and tiles of columns, for an operand of k columns.
+    """``(columns, lanes, tiles)``: columns per thread, threads per row, tiles of columns, for an operand of k columns.
 
     `nbytes` is how much of a row of X a thread reads, where k allows it.
     """

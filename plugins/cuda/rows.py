@@ -132,7 +132,7 @@ def spmm(layout: Layout, dtype: Any, conjugate: bool) -> Product:
 
     @functools.lru_cache(maxsize=16)
     def compiled(k: int) -> tuple[tuple[runtime.Launch, runtime.Launch], int, int]:
-        width, lanes, tiles = columns_layout(dtype, k, 16 if layout.number == 0 else 32)
+        width, lanes, tiles = columns_layout(dtype, k, 32 if layout.number or layout.entries < 16 * layout.rows else 16)
         shape = (*macros, ("LANES", lanes), ("COLS", width))
         made = (runtime.kernel("rows.cuh", "spmm", shape), runtime.kernel("rows.cuh", "segments", shape))
         return made, -(-layout.rows // (BLOCK // lanes)), tiles
