@@ -139,7 +139,7 @@ def _prepared(make: Any, pairs: Any, left: Any, right: Any, out: Any) -> tuple[L
     kept = pairs.derived("prepared on cuda", lambda p: {})
     tables = left.base, right.base, out.base
     types = left.flat.dtype.char, right.flat.dtype.char, np.dtype(out.dtype).char
-    key = (make, RUN, WARPS, left.flat.device, left.conj, right.conj, types, out.padded, *map(id, tables))
+    key = (make, RUN, WARPS, str(left.flat.device), left.conj, right.conj, types, out.padded, *map(id, tables))
     entry = kept.get(key)
     if entry is None:
         while len(kept) >= _KEPT:
