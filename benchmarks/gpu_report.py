@@ -20,7 +20,8 @@ def cells(row: dict[str, Any], kind: str) -> str:
         return "| | | | "
     taken = row[kind]
     ours = taken["seconds"][taken["best_peer"]] / taken["times_best_peer"]
-    return f"| {ours * 1e6:.1f} | {taken['fraction_of_copy']:.2f} | {taken['best_peer']} | ×{taken['times_best_peer']:.2f} "
+    fraction, ahead = taken["fraction_of_copy"], taken["times_best_peer"]
+    return f"| {ours * 1e6:.1f} | {fraction:.2f} | {taken['best_peer']} | ×{ahead:.2f} "
 
 
 def mean(rows: list[dict[str, Any]], kind: str) -> float:
