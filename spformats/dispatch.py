@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -75,7 +76,7 @@ class config:
         if unknown:
             raise TypeError(f"config() got unknown setting {sorted(unknown)[0]!r}; known: {', '.join(Config._fields)}")
         threads = settings.get("threads")
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1):
             raise ValueError(f"threads must be an int of at least 1, got {threads!r}")
         kernel = settings.get("kernel")
         if kernel is not None and not isinstance(kernel, str):
@@ -165,24 +166,30 @@ def register(
     return add
 
 
-@functools.cache
 def load_plugins() -> tuple[str, ...]:
     """Import every installed plugin once; one that fails is named in a warning and skipped."""
-    loaded = []
+    loaded, failures = _import_plugins()
+    while failures:  # taken out first: where warnings are errors, each is still raised once only
+        warnings.warn(failures.pop(0), RuntimeWarning, stacklevel=2)
+    return loaded
+
+
+@functools.cache
+def _import_plugins() -> tuple[tuple[str, ...], list[str]]:
+    """Names of the plugins that could be imported, and messages about the others, not yet shown."""
+    loaded, failures = [], []
     with _lock:
         for entry in importlib.metadata.entry_points(group=GROUP):
             try:
                 entry.load()
             except Exception as error:
-                warnings.warn(
+                failures.append(
                     f"spformats plugin {entry.name!r} ({entry.value}) could not be imported and is skipped: "
-                    f"{type(error).__name__}: {error}",
-                    RuntimeWarning,
-                    stacklevel=2,
+                    f"{type(error).__name__}: {error}"
                 )
             else:
                 loaded.append(entry.name)
-    return tuple(loaded)
+    return tuple(loaded), failures
 
 
 def _root_module(array_type: type) -> str:

@@ -1,6 +1,7 @@
 """The registry: which kernel runs, why, and how it is forced."""
 
 import contextvars
+import functools
 import importlib.metadata
 import subprocess
 import sys
@@ -238,12 +239,23 @@ def test_a_plugin_that_fails_is_named_once_and_skipped(monkeypatch):
         Entry("fine", "fine_package"),
     ]
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries if group == dispatch.GROUP else [])
-    load = dispatch.load_plugins.__wrapped__
+    monkeypatch.setattr(dispatch, "_import_plugins", functools.cache(dispatch._import_plugins.__wrapped__))
     with pytest.warns(
         RuntimeWarning, match=r"'broken' \(broken_package.kernels\).*skipped.*no module named missing"
     ) as caught:
-        assert load() == ("fine",)
+        assert dispatch.load_plugins() == ("fine",)
+        assert dispatch.load_plugins() == ("fine",)
     assert len(caught) == 1
+
+
+def test_a_plugin_that_fails_is_raised_once_where_warnings_are_errors(monkeypatch):
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Entry("broken", "broken", ImportError("x"))])
+    monkeypatch.setattr(dispatch, "_import_plugins", functools.cache(dispatch._import_plugins.__wrapped__))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="'broken'"):
+            dispatch.load_plugins()
+        assert dispatch.load_plugins() == ()
 
 
 def test_plugins_load_on_first_need_and_once():
@@ -265,4 +277,6 @@ assert "cupy" not in sys.modules and "pylops" not in sys.modules
 def test_installed_plugins_load_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert {"reference", "numba"} <= set(dispatch.load_plugins.__wrapped__())
+        loaded, failures = dispatch._import_plugins.__wrapped__()
+    assert {"reference", "numba"} <= set(loaded)
+    assert not failures

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, t
     ValueError
         If shapes do not match, y is read-only, or ``beta`` is given without y.
     TypeError
-        If y has another dtype than the product, or a complex scalar meets real operands.
+        If A is not a SparseArray or y not an array, alpha or beta is no number, y has another dtype than the product,
+        or a complex scalar meets real operands.
 
     Examples
     --------
@@ -44,19 +46,22 @@ def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, t
     >>> sf.spmv(A, np.ones(3), y, alpha=2.0, beta=10.0)
     array([12., 10., 12.])
     """
+    if not isinstance(A, SparseArray):
+        raise TypeError(f"A must be a SparseArray, got {type(A).__name__}; spformats.asarray(A) makes one")
     if trans not in ("N", "T", "C"):
         raise ValueError(f"trans must be 'N', 'T' or 'C', got {trans!r}")
     x = check_operand(A, x, trans)
     xp = A._xp
     dtype = xp.result_type(A.dtype, x.dtype)
     for name, value in (("alpha", alpha), ("beta", beta)):
-        if isinstance(value, complex | np.complexfloating) and "complex" not in str(dtype):
-            raise TypeError(f"{name} = {value!r} is complex, but the product is {dtype}; make x or A complex")
+        _check_scalar(name, value, dtype)
     shape = (A.shape[0] if trans == "N" else A.shape[1], *x.shape[1:])
     if y is None:
         if beta != 0:
             raise ValueError(f"beta = {beta!r} scales y, but no y was given")
     else:
+        if not hasattr(y, "shape") or not hasattr(y, "dtype"):
+            raise TypeError(f"y is updated in place, so it must be an array, got {type(y).__name__}")
         if tuple(y.shape) != tuple(shape):
             raise ValueError(f"y must have the product's shape {tuple(shape)}, got {tuple(y.shape)}")
         if y.dtype != dtype:
@@ -67,3 +72,11 @@ def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, t
             if np.may_share_memory(x, y):
                 x = x.copy()
     return dispatch.run("spmv" if x.ndim == 1 else "spmm", A, x, y, alpha, beta, trans)
+
+
+def _check_scalar(name: str, value: Any, dtype: Any) -> None:
+    """Refuse what is no number (an array of no dimensions is one), and a complex number in a real product."""
+    if not isinstance(value, Number) and getattr(value, "shape", None) != ():
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if "complex" in str(getattr(value, "dtype", type(value))) and "complex" not in str(dtype):
+        raise TypeError(f"{name} = {value!r} is complex, but the product is {dtype}; make x or A complex")
