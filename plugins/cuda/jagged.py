@@ -9,8 +9,9 @@ import numpy as np
 from spformats import dispatch
 from spformats.formats import _arrays
 from spformats_plugins.cuda import rows, runtime
-from spformats_plugins.cuda.lanes import Slices, pack
+from spformats_plugins.cuda.lanes import pack
 from spformats_plugins.cuda.product import Product
+from spformats_plugins.cuda.slices import Slices
 from spformats_plugins.cuda.transpose import Rows, csr_transpose
 
 BLOCK = 128
