@@ -316,9 +316,14 @@ def explain(operation: str, A: Any, x: Any = None, trans: str = "N") -> Explanat
     operation : str
         ``"spmv"``, ``"spmm"``, … or the name of a SciPy factorisation (``"splu"``).
     A : SparseArray
-    x : array, optional
+    x : array or SparseArray, optional
         The other operand; without it, one like A's own data is assumed.
     trans : {"N", "T", "C"}
+
+    Raises
+    ------
+    TypeError
+        If A is not a SparseArray.
 
     Examples
     --------
@@ -327,13 +332,28 @@ def explain(operation: str, A: Any, x: Any = None, trans: str = "N") -> Explanat
     splu on cds (4, 4) float64: no kernel of ours
       SciPy factorises: it asks A for SciPy's own CSC array (A.tocsc()), a copy, and works on that
     """
+    from spformats.formats import SparseArray
+
+    if not isinstance(A, SparseArray):
+        raise TypeError(f"A must be a SparseArray, got {type(A).__name__}; spformats.asarray(A) makes one")
     head = f"{operation} on {A.format} {A.shape} {A.dtype}"
     if operation in FACTORISATIONS:
         return Explanation(operation, None, (
             f"{head}: no kernel of ours",
             "  SciPy factorises: it asks A for SciPy's own CSC array (A.tocsc()), a copy, and works on that",
         ))
-    namespace = A._namespace if x is None else namespace_of(type(x))
+    if operation == "spgemm":
+        from spformats.linalg.products import common_family
+
+        by, made, x = common_family(A, x if isinstance(x, SparseArray) else A)
+        if (by, made.format) != (operation, A.format):
+            head += f", by {by!r} on {made.format}"
+        operation, A = by, made
+    elif x is not None and not hasattr(x, "dtype"):
+        import numpy as np
+
+        x = np.asarray(x)
+    namespace = A._namespace if x is None or isinstance(x, SparseArray) else namespace_of(type(x))
     dtype = A.dtype if x is None else x.dtype
     if A._source is not None:
         base, taken = A._source

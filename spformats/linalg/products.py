@@ -106,10 +106,18 @@ def sparse_product(A: SparseArray, B: SparseArray) -> SparseArray:
             integer_products.as_floating(X, Y.dtype) if integer_products.is_integer(X) else X
             for X, Y in ((A, B), (B, A))
         )
-    if isinstance(A, DiagonalArray) and isinstance(B, DiagonalArray):
+    operation, A, B = common_family(A, B)
+    if operation == "diagmm":
         from spformats.linalg.diagonal_product import multiply
 
         return multiply(A, B)
+    return dispatch.call(operation, A, B)
+
+
+def common_family(A: SparseArray, B: SparseArray) -> tuple[str, SparseArray, SparseArray]:
+    """The operation that multiplies A by B, and both in the format it takes."""
+    if isinstance(A, DiagonalArray) and isinstance(B, DiagonalArray):
+        return "diagmm", A, B
     if isinstance(A, BSR) and isinstance(B, BSR) and A.blocksize[1] == B.blocksize[0] and not (A.padded or B.padded):
-        return dispatch.call("spgemm", A, B)
-    return dispatch.call("spgemm", A.to_csr(), B.to_csr())
+        return "spgemm", A, B
+    return "spgemm", A.to_csr(), B.to_csr()

@@ -1,0 +1,68 @@
+"""Faults found by using the library as a stranger would; one test each."""
+
+import os
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import spformats as sf
+
+FORMATS = ["csr", "ell", "jad", "pjad", "bsr", "cds", "hm", "cdm"]
+
+
+@pytest.mark.parametrize("A", [np.eye(3), [[1.0]], None])
+def test_spmv_names_a_matrix_that_is_none_of_ours(A):
+    with pytest.raises(TypeError, match="SparseArray"):
+        sf.spmv(A, np.ones(3))
+
+
+def test_spmv_refuses_a_list_to_update():
+    with pytest.raises(TypeError, match="y is updated in place"):
+        sf.spmv(sf.eye(3), np.ones(3), [1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("value", ["2", None, np.ones(1), [2.0]])
+@pytest.mark.parametrize("name", ["alpha", "beta"])
+def test_spmv_names_a_scalar_that_is_no_number(name, value):
+    with pytest.raises(TypeError, match=name):
+        sf.spmv(sf.eye(3), np.ones(3), np.ones(3), **{name: value})
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.array(2.0), Fraction(2)])
+def test_spmv_takes_every_kind_of_number(value):
+    assert sf.spmv(sf.eye(2), np.ones(2), alpha=value).tolist() == [2.0, 2.0]
+
+
+def test_spmv_refuses_a_complex_zero_dimensional_array_in_a_real_product():
+    with pytest.raises(TypeError, match="complex"):
+        sf.spmv(sf.eye(2), np.ones(2), alpha=np.array(1j))
+
+
+def test_without_jit_the_reference_kernels_run():
+    code = "import numpy as np, spformats as sf; print((sf.gallery.laplace1d(4) @ np.ones(4)).tolist())"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    )
+    assert run.stdout.strip() == "[1.0, 0.0, 0.0, 1.0]", run.stderr
+    assert "NUMBA_DISABLE_JIT" in run.stderr
+
+
+def test_threads_may_be_a_numpy_integer():
+    with sf.config(threads=np.int64(1)):
+        assert (sf.eye(2) @ np.ones(2)).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_explain_knows_the_product_of_two_sparse_arrays(format):
+    A = sf.gallery.laplace1d(4).asformat(format)
+    assert sf.dispatch.explain("spgemm", A, A).kernel is not None
+    assert sf.dispatch.explain("spgemm", A.T, A).kernel is not None
+
+
+def test_explain_takes_lists_and_names_a_matrix_that_is_none_of_ours():
+    assert sf.dispatch.explain("spmv", sf.eye(2), [1, 2]).kernel is not None
+    with pytest.raises(TypeError, match="SparseArray"):
+        sf.dispatch.explain("spmv", np.eye(2), np.ones(2))
