@@ -84,7 +84,8 @@ def _registered(name: str) -> Callable[..., Any]:
 
 def _task_run(A: Any, dtype: np.dtype, tasks: Callable[[], Tasks]) -> Run:
     result = np.result_type(A.dtype, dtype)
-    data, indices, ptr, R, C = (readable(a) if isinstance(a, np.ndarray) else a for a in arrays_of(A))
+    parts: Any = (readable(a) if isinstance(a, np.ndarray) else a for a in arrays_of(A))
+    data, indices, ptr, R, C = parts
     threads = pool.thread_count()
 
     def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
@@ -104,7 +105,8 @@ def _task_run(A: Any, dtype: np.dtype, tasks: Callable[[], Tasks]) -> Run:
 
 def _split_run(A: Any, dtype: np.dtype, chunked: bool) -> Run:
     result = np.result_type(A.dtype, dtype)
-    data, indices, ptr, R, C = (readable(a) if isinstance(a, np.ndarray) else a for a in arrays_of(A))
+    parts: Any = (readable(a) if isinstance(a, np.ndarray) else a for a in arrays_of(A))
+    data, indices, ptr, R, C = parts
     threads = pool.thread_count()
     chunk = chunk_size(ptr, threads) if chunked else 0
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numba
 
-if numba.config.DISABLE_JIT:
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     raise ImportError("NUMBA_DISABLE_JIT is set, but these kernels run compiled only; the reference kernels serve")
 
 # No "reassoc": with it LLVM vectorises over nonzeros with gathers, 5-10 times slower on short inner loops.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,7 +37,7 @@ def _jobs() -> Iterator[tuple[str, Callable[[], object]]]:
     from spformats import dispatch
 
     n = 60  # every block size here divides it
-    layouts = [(f, {}) for f in ("cds", "csr", "pjad", "ell", "jad")]
+    layouts: list[tuple[str, dict[str, Any]]] = [(f, {}) for f in ("cds", "csr", "pjad", "ell", "jad")]
     layouts += [("bsr", {"blocksize": blocksize}) for blocksize in BLOCKSIZES]
     for dtype in TYPES:
         matrix = sp.diags_array([1.0, 2.0, 3.0], offsets=[-1, 0, 1], shape=(n, n)).tocsr().astype(dtype)
