@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic
 
-from .jit import kernel
+from .jit import intrinsic, kernel
 from .simd import get, put
 
 

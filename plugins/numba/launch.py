@@ -9,11 +9,12 @@ import numpy as np
 
 from . import pool
 from .operands import readable, writable
+from .trampoline import Trampoline
 
 #: Bytes read by one product below which waking a second thread costs more than it saves.
-SERIAL_BYTES = 1 << 20
+SERIAL_BYTES = 1 << 19
 #: Bytes of one range: small enough that a thread which was held up can be helped, large enough to hide the hand-over.
-RANGE_BYTES = 4 << 20
+RANGE_BYTES = 1 << 17
 
 Run = Callable[..., Any]
 
@@ -69,9 +70,15 @@ def vector_run(kernel: Callable[..., Any], arrays: Sequence[Any], rows: int, dty
             kernel(*fixed, x, y, alpha, beta, lo, hi)
     else:
         threads = pool.thread_count()
+        cuts = np.array(ranges, np.int64).reshape(-1)
+        call: list[Trampoline] = []
 
         def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
-            pool.run(lambda lo, hi: kernel(*fixed, x, y, alpha, beta, lo, hi), ranges, threads)
+            if not call:
+                call.append(Trampoline(kernel, fixed, x.dtype, y.dtype))
+            if not pool.drive_ranges(call[0], x, y, alpha, beta, cuts, threads):
+                for lo, hi in ranges:
+                    kernel(*fixed, x, y, alpha, beta, lo, hi)
 
     def run(A: Any, x: Any, y: Any, alpha: Any, beta: Any) -> Any:
         if not x.flags.carray:
@@ -99,22 +106,22 @@ def matrix_run(
     scalar = scalar_type(dtype)
     fixed = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in arrays)
     threads = pool.thread_count()
-    plans: dict[int, tuple[Callable[..., Any], list]] = {}
+    plans: dict[int, tuple[Callable[..., Any], list, np.ndarray, Trampoline | None]] = {}
 
     def run(A: Any, x: Any, y: Any, alpha: Any, beta: Any) -> Any:
         k = x.shape[1]
         if k not in plans:
-            plans[k] = choose(k), ranges_for(k)
-        kernel, ranges = plans[k]
+            kernel, ranges = choose(k), ranges_for(k)
+            call = Trampoline(kernel, (*fixed, k), x.dtype, dtype, 1) if len(ranges) > 1 else None
+            plans[k] = kernel, ranges, np.array(ranges, np.int64).reshape(-1), call
+        kernel, ranges, cuts, call = plans[k]
         x = readable(x).reshape(-1)
 
         def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
             flat = y.reshape(-1)
-            if len(ranges) < 2:
+            if call is None or not pool.drive_ranges(call, x, flat, alpha, beta, cuts, threads):
                 for lo, hi in ranges:
                     kernel(*fixed, x, flat, k, alpha, beta, lo, hi)
-            else:
-                pool.run(lambda lo, hi: kernel(*fixed, x, flat, k, alpha, beta, lo, hi), ranges, threads)
 
         if y is None:
             y = np.empty((rows, k), dtype)

@@ -7,15 +7,26 @@ takes ranges from the front of the list, the workers from the back, and whoever 
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
 
 from spformats import dispatch
 
+from .pool_kernels import STATE_WORDS, STOP, drive, pack, serve, wait
+from .trampoline import Trampoline
+
 Range = tuple[int, int]
+
+#: How long a helper waits for the next product before it sleeps; waking one takes tens of microseconds.
+SPIN_SECONDS = 200e-6
 
 
 def thread_count() -> int:
@@ -70,6 +81,11 @@ class _Pool:
         self.busy = threading.Lock()
         self.queue: SimpleQueue[_Job] = SimpleQueue()
         self.size = 0
+        self.state = np.zeros(STATE_WORDS, np.int64)
+        self.wake: list[threading.Lock] = []
+        self.asleep: list[bool] = []
+        self.servers: list[threading.Thread] = []
+        self.patience = 0
 
     def grow(self, workers: int) -> None:
         while self.size < workers:
@@ -82,6 +98,65 @@ class _Pool:
             job = get()
             job.work(job.todo.pop)
             del job  # do not keep the operands alive while idle
+
+    def _serve(self, worker: int, patience: int) -> None:
+        while not serve(self.state, worker, patience):
+            self.asleep[worker] = True
+            self.wake[worker].acquire()
+
+    def _hire(self, helpers: int) -> None:
+        if self.patience == 0:
+            serve(self.state, 1 << 20, 1)  # compiles
+            start = time.perf_counter()
+            serve(self.state, 1 << 20, 1000)
+            self.patience = max(100, int(1000 * SPIN_SECONDS / max(time.perf_counter() - start, 1e-7)))
+        while len(self.wake) < helpers:
+            lock = threading.Lock()
+            lock.acquire()
+            self.wake.append(lock)
+            self.asleep.append(False)
+            worker = len(self.wake) - 1
+            thread = threading.Thread(
+                target=self._serve, args=(worker, self.patience), name=f"spformats-{worker}", daemon=True
+            )
+            self.servers.append(thread)
+            thread.start()
+
+    def drive(
+        self, call: Trampoline, x: np.ndarray, y: np.ndarray, alpha: Any, beta: Any, ranges: np.ndarray, threads: int
+    ) -> bool:
+        if not self.busy.acquire(blocking=False):
+            return False
+        try:
+            helpers = min(threads, ranges.size // 2) - 1
+            if len(self.wake) < helpers:
+                self._hire(helpers)
+            for i in range(helpers):
+                if self.asleep[i]:
+                    self.asleep[i] = False
+                    self.wake[i].release()
+            pack(call.words, call.operands, x, y, alpha, beta)
+            done = drive(self.state, call.address, call.words, ranges, helpers)
+            try:
+                while not done:
+                    time.sleep(0)
+                    done = wait(self.state)
+            finally:  # after an interrupt too: helpers may be writing into y
+                while not wait(self.state):
+                    pass
+        finally:
+            self.busy.release()
+        return True
+
+    def stop(self) -> None:
+        """Bring the servers out of compiled code, which is unmapped when the interpreter ends."""
+        self.state[STOP] = 1
+        for i, lock in enumerate(self.wake):
+            if self.asleep[i]:
+                self.asleep[i] = False
+                lock.release()
+        for thread in self.servers:
+            thread.join(1)
 
     def run(self, fn: Callable[[int, int], object], ranges: Sequence[Range], threads: int) -> None:
         # A busy pool means another product (or an outer one of this thread) has the cores: do not oversubscribe.
@@ -115,6 +190,21 @@ def _reset_after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_after_fork)
+
+
+@atexit.register
+def _stop() -> None:
+    _pool.stop()
+
+
+def drive_ranges(
+    call: Trampoline, x: np.ndarray, y: np.ndarray, alpha: Any, beta: Any, ranges: np.ndarray, threads: int
+) -> bool:
+    """Run a kernel over the (lo, hi) pairs in ``ranges``; False if the pool is busy and nothing ran.
+
+    Compiled from end to end: a helper that is awake starts within a microsecond, and nobody needs the GIL.
+    """
+    return _pool.drive(call, x, y, alpha, beta, ranges, threads)
 
 
 def run(fn: Callable[[int, int], object], ranges: Sequence[Range], threads: int) -> None:

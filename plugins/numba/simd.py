@@ -10,7 +10,8 @@ from __future__ import annotations
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import models, register_model
-from numba.extending import intrinsic
+
+from .jit import intrinsic
 
 LINE = 64  # bytes of a cache line
 #: What kernels may use.
