@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import spformats as sf
 
@@ -66,3 +67,47 @@ def test_explain_takes_lists_and_names_a_matrix_that_is_none_of_ours():
     assert sf.dispatch.explain("spmv", sf.eye(2), [1, 2]).kernel is not None
     with pytest.raises(TypeError, match="SparseArray"):
         sf.dispatch.explain("spmv", np.eye(2), np.ones(2))
+
+
+@pytest.mark.parametrize("columns", [2**33, 10**15, 2**60])
+@pytest.mark.parametrize("blocksize", [(1, 1), (1, 2), (4, 4)])
+def test_blocks_of_a_matrix_far_wider_than_its_entries(columns, blocksize):
+    rows = 100_000  # rows times columns overflows int64
+    entries = sp.coo_array(([1.0, 2, 3, 4], ([0, 1, 2, 1], [5, columns - 1, 7, columns - 2])), shape=(rows, columns))
+    A = sf.asarray(entries, format="bsr", blocksize=blocksize, pad=True)
+    back = A.asformat("csr")
+    assert back.indices.tolist() == [5, columns - 2, columns - 1, 7]
+    assert back.data.tolist() == [1.0, 4.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("format", ["csr", "ell", "jad", "pjad"])
+def test_the_transpose_of_a_wide_matrix_needs_no_row_pointers(format):
+    wide = sp.coo_array(([1.0, 2j], ([0, 2], [2**40, 1])), shape=(3, 2**41))
+    A = sf.asarray(wide, format=format)
+    assert A.T.tocoo().coords[0].tolist() == [2**40, 1]
+    assert A.H.tocsc().data.tolist() == [1.0, -2j]
+    assert A.H.diagonal(-1).tolist() == [0, 0, 0]
+    assert A.H.diagonal(1).tolist() == [0, -2j]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_conversions_and_diagonals_of_transposes(format):
+    D = np.array([[1, 2j, 0, 0], [0, 3, 0, 1j], [4, 0, 5, 0], [0, 0, 0, 1 + 1j]])
+    A = sf.asarray(D, format=format, **({"blocksize": (2, 2)} if format == "bsr" else {}))
+    for view, dense in ((A.T, D.T), (A.H, D.conj().T)):
+        for converted in (view.tocoo(), view.tocsc(), view.tocsr()):
+            np.testing.assert_array_equal(converted.toarray(), dense)
+        for k in range(-4, 5):
+            np.testing.assert_array_equal(view.diagonal(k), np.diagonal(dense, k) if abs(k) < 4 else [])
+    A.H.tocsc().data[:] = 0  # a copy
+    np.testing.assert_array_equal(A.todense(), D)
+
+
+def test_constructors_take_empty_lists():
+    assert sf.CSR([], [], [0, 0], shape=(1, 2)).nnz == 0
+    assert sf.CDS(np.zeros((0, 2)), [], shape=(2, 2)).nnz == 0
+
+
+def test_a_device_of_no_kind_is_named():
+    with pytest.raises(ValueError, match="unknown device 'gpu'"):
+        sf.eye(3).to_device("gpu")

@@ -122,8 +122,8 @@ def check_range(name: str, values: Any, stop: int) -> None:
 
 
 def check_integers(name: str, array: Any) -> Any:
-    """The array, or TypeError where it does not hold integers."""
-    if array.dtype.kind not in "iu":
+    """The array, or TypeError where it does not hold integers; what is empty, ``[]`` for one, holds no others."""
+    if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} must hold integers, got dtype {array.dtype}")
     return array
 

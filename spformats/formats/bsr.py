@@ -13,6 +13,8 @@ from spformats.formats.csr import CSR, csr_by_rows, first_unsorted
 
 #: Rows looked at when `asarray` must find a block size itself.
 SAMPLE = 4096
+#: Blocks, empty ones counted, that an int64 numbers.
+MOST_BLOCKS = 2**62
 
 
 class BSR(SparseArray):
@@ -100,8 +102,11 @@ class BSR(SparseArray):
         xp, shape = csr._xp, csr.shape
         R, C = best_blocksize(csr) if blocksize is None else check_blocksize(blocksize, shape, pad)
         brows, bcols = -(-shape[0] // R), -(-shape[1] // C)
+        if brows * bcols > MOST_BLOCKS:  # they could not be numbered: leave out the block columns without an entry
+            return cls._from_csr_without_empty_columns(csr, R, C, force)
         most = csr.nnz * (R * C * csr.data.itemsize + csr.indices.itemsize) + (brows + 1) * 8
-        if xp is np and (force or fits(most, csr.nbytes)):  # no need to count the blocks first
+        # SciPy's way needs no count of the blocks first, but memory for every block column
+        if xp is np and (force or fits(most, csr.nbytes)) and bcols <= brows + 8 * csr.nnz + SAMPLE:
             return cls._from_csr_by_scipy(csr, R, C)
         rows = _arrays.rows_of(csr.indptr)
         key = rows // R * bcols + csr.indices // C
@@ -125,6 +130,14 @@ class BSR(SparseArray):
             "indptr": _arrays.pointers(counts),
         }
         return cls._build(parts, shape, blocksize=(R, C))
+
+    @classmethod
+    def _from_csr_without_empty_columns(cls, csr: CSR, R: int, C: int, force: bool) -> Self:
+        used, found = csr._xp.unique(csr.indices // C, return_inverse=True)
+        narrow = CSR._made(csr.data, found * C + csr.indices % C, csr.indptr, (csr.shape[0], int(used.shape[0]) * C))
+        made = cls.from_csr(narrow, blocksize=(R, C), pad=True, force=force)
+        indices = used[made.indices].astype(_arrays.index_dtype(csr.shape[1]))
+        return cls._build({**made._parts(), "indices": indices}, csr.shape, blocksize=(R, C))
 
     @classmethod
     def _from_csr_by_scipy(cls, csr: CSR, R: int, C: int) -> Self:

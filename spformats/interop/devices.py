@@ -89,6 +89,8 @@ def to_device(A: SparseArray, device: Any, stream: Any = None) -> SparseArray:
     name = str(device)
     if name == "cpu":
         return to_namespace(A, np) if A._namespace == "cupy" else A
+    if isinstance(device, str) and not name.startswith("cuda"):
+        raise ValueError(f"unknown device {device!r}; known: {', '.join(available())}")
     if A._namespace not in ("numpy", "cupy"):
         raise ValueError(f"arrays of {A._namespace} move by that library: convert with A.to_namespace(numpy) first")
     from spformats.interop import cupyx

@@ -9,6 +9,10 @@ from spformats.formats import DiagonalArray, SparseArray, _arrays
 
 def diagonal(A: SparseArray, k: int = 0) -> Any:
     """The k-th diagonal as a dense vector; empty where k lies outside the shape."""
+    if A._source is not None and not isinstance(A, DiagonalArray):  # the same diagonal, mirrored
+        base, taken = A._source
+        found = diagonal(base, -k)
+        return base._xp.conj(found) if taken == "C" else found
     xp, (n, m) = A._xp, A.shape
     length = max(0, min(n + min(k, 0), m - max(k, 0)))
     out = xp.zeros(length, dtype=A.dtype)

@@ -132,10 +132,16 @@ class SciPyProtocol(LinearOperator):
 
     def tocsc(self: Any, copy: bool = True) -> Any:
         """``scipy.sparse.csc_array``, a copy."""
+        if self._source is not None:  # the CSR arrays of what this is a transpose of
+            base, taken = self._source
+            csc = base.tocsr().T
+            return csc.conj(copy=False) if taken == "C" else csc
         return self.tocsr().tocsc()
 
     def tocoo(self: Any, copy: bool = True) -> Any:
         """``scipy.sparse.coo_array``, a copy."""
+        if self._source is not None:
+            return self.tocsc().tocoo(copy=False)
         return self.tocsr().tocoo()
 
     def tobsr(self: Any, blocksize: Any = None, copy: bool = True) -> Any:
