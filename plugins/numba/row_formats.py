@@ -8,9 +8,10 @@ import numpy as np
 
 from spformats import dispatch
 
+from . import csr_spmm_kernels, strip_spmm_source
 from .launch import Run, matrix_run, split, vector_run
 from .operands import readable
-from .row_kernels import BLOCKED, CLEAN, JAGGED, ROWS, SPMM, SPMV, STRIDED
+from .row_kernels import BLOCKED, CLEAN, JAGGED, ROWS, SPMV, STRIDED
 from .scatter import Scatter, scatter_run
 from .scatter_kernels import SCATTER, WINDOW
 
@@ -102,7 +103,7 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     def nbytes_of(k: int) -> int:
         return fixed + k * (column - fixed)
 
-    kernel = SPMM[rows.layout]
+    kernel = csr_spmm_kernels.spmm if rows.layout == ROWS else strip_spmm_source.spmm(rows.layout)
     return matrix_run(lambda k: kernel, rows.arrays, A.shape[0], result, ranges)
 
 

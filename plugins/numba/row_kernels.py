@@ -32,7 +32,6 @@ from .simd import (
     vselect,
     vstore,
     vsum,
-    vupdate,
     vzero,
 )
 
@@ -246,70 +245,10 @@ def make_column_spmv(layout: int):
     return column_spmv
 
 
-def make_spmm(layout: int):
-    """Rows lo to hi of the product with k columns: a row's entries are read once per panel of 32 columns."""
-
-    @kernel
-    def spmm(data, indices, ptr, rlen, perm, step, x, y, k, alpha, beta, lo, hi):
-        fresh = beta == 0
-        for i in range(lo, hi):
-            stride = 1 if layout == ROWS else step
-            if layout == ROWS:
-                p0 = get(ptr, i)
-                count = get(ptr, i + 1) - p0
-            else:
-                p0 = get(ptr, i // step) + i % step if layout == BLOCKED else i
-                count = np.int64(get(rlen, i))
-            target = (i if layout == ROWS or layout == STRIDED else np.int64(get(perm, i))) * k
-            c = 0
-            while c + 4 * WIDTH <= k:
-                s0 = vzero(y, WIDTH)
-                s1 = vzero(y, WIDTH)
-                s2 = vzero(y, WIDTH)
-                s3 = vzero(y, WIDTH)
-                for j in range(count):
-                    p = get(ptr, j) + p0 if layout == JAGGED else p0 + j * stride
-                    v = get(data, p)
-                    q = np.int64(get(indices, p)) * k + c
-                    s0 = vmuladd(s0, v, vload(x, q, WIDTH))
-                    s1 = vmuladd(s1, v, vload(x, q + WIDTH, WIDTH))
-                    s2 = vmuladd(s2, v, vload(x, q + 2 * WIDTH, WIDTH))
-                    s3 = vmuladd(s3, v, vload(x, q + 3 * WIDTH, WIDTH))
-                vupdate(y, target + c, s0, alpha, beta, fresh)
-                vupdate(y, target + c + WIDTH, s1, alpha, beta, fresh)
-                vupdate(y, target + c + 2 * WIDTH, s2, alpha, beta, fresh)
-                vupdate(y, target + c + 3 * WIDTH, s3, alpha, beta, fresh)
-                c += 4 * WIDTH
-            while c + WIDTH <= k:
-                s = vzero(y, WIDTH)
-                for j in range(count):
-                    p = get(ptr, j) + p0 if layout == JAGGED else p0 + j * stride
-                    s = vmuladd(s, get(data, p), vload(x, np.int64(get(indices, p)) * k + c, WIDTH))
-                vupdate(y, target + c, s, alpha, beta, fresh)
-                c += WIDTH
-            if c + 4 <= k:
-                t = vzero(y, 4)
-                for j in range(count):
-                    p = get(ptr, j) + p0 if layout == JAGGED else p0 + j * stride
-                    t = vmuladd(t, get(data, p), vload(x, np.int64(get(indices, p)) * k + c, 4))
-                vupdate(y, target + c, t, alpha, beta, fresh)
-                c += 4
-            while c < k:
-                u = y.dtype.type(0)
-                for j in range(count):
-                    p = get(ptr, j) + p0 if layout == JAGGED else p0 + j * stride
-                    u += get(data, p) * get(x, np.int64(get(indices, p)) * k + c)
-                put(y, target + c, alpha * u if fresh else alpha * u + beta * get(y, target + c))
-                c += 1
-
-    return spmm
-
-
 SPMV = {
     ROWS: csr_spmv,
     STRIDED: make_column_spmv(STRIDED),
     JAGGED: make_column_spmv(JAGGED),
     BLOCKED: blocked_spmv,
 }
-SPMM = {layout: make_spmm(layout) for layout in (ROWS, STRIDED, JAGGED, BLOCKED)}
 CLEAN = {layout: make_clean(layout) for layout in (STRIDED, BLOCKED)}
