@@ -10,6 +10,9 @@ SMALL = {
     "poisson2d_cg.py": ["--size", 24],
     "heat3d_implicit.py": ["--size", 8, "--steps", 5],
     "deblur_pylops.py": ["--size", 32],
+    "stencil_powers.py": ["--size", 32, "--steps", 10],
+    "galerkin_multigrid.py": ["--levels", 4],
+    "array_api_cg.py": [16],
     "solve_matrix_market.py": [ROOT / "tests" / "data" / "pyamg_knot.mtx.gz"],
 }
 SHARED = {"solver_table.py"}
