@@ -36,8 +36,21 @@ _LAZY = {
 _MODULES = ("advisor", "gallery", "linalg", "testing")
 
 __all__ = [
-    "BSR", "CDM", "CDS", "CSR", "ELL", "HM", "JAD", "PJAD", "SparseArray", "StorageError", "asarray", "config", "dispatch",
-    *_LAZY, *_MODULES,
+    "BSR",
+    "CDM",
+    "CDS",
+    "CSR",
+    "ELL",
+    "HM",
+    "JAD",
+    "PJAD",
+    "SparseArray",
+    "StorageError",
+    "asarray",
+    "config",
+    "dispatch",
+    *_LAZY,
+    *_MODULES,
 ]
 
 
