@@ -13,7 +13,7 @@ from .generated import define
 def spmm(rest: int) -> Callable[..., Any]:
     """``kernel(data, indices, ptr, R, C, x, y, k, alpha, beta, lo, hi)`` for blocks with R % 4 == ``rest``.
 
-    Four rows of a block share each load of x: panels of 16, 8, 4 columns, then single ones.
+    Four rows of a block share each load of x: panels of 32, 16, 8, 4 columns, then single ones.
     """
     name = f"bsr_spmm_{rest}"
     lines = [
@@ -30,7 +30,9 @@ def spmm(rest: int) -> Callable[..., Any]:
 
 
 def _panels(rows: int, indent: str) -> list[str]:
-    lines = ["c = 0", *_panel(rows, 2, 8, "while"), *_panel(rows, 1, 8, "while"), *_panel(rows, 1, 4, "if")]
+    lines = ["c = 0"]
+    for vectors, width, loop in ((4, 8, "while"), (2, 8, "if"), (1, 8, "if"), (1, 4, "if")):
+        lines += _panel(rows, vectors, width, loop)
     lines += [
         "while c < k:",
         *(f"    u{r} = y.dtype.type(0)" for r in range(rows)),

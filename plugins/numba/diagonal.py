@@ -8,7 +8,7 @@ import numpy as np
 
 from spformats import dispatch
 
-from . import diagonal_kernels as kernels
+from . import diagonal_kernels, diagonal_spmm_source
 from .launch import Run, matrix_run, split, vector_run
 
 FORMATS = ("cds", "hm", "cdm")
@@ -48,7 +48,7 @@ def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
     flat, base, offsets, values, const_offsets, rows, cols = _table(A, trans)
     result = np.result_type(A.dtype, dtype)
     nbytes = rows * (len(base) * A.dtype.itemsize + result.itemsize) + cols * dtype.itemsize
-    kernel = kernels.spmv_conj if trans == "C" and A.dtype.kind == "c" else kernels.spmv
+    kernel = diagonal_kernels.spmv_conj if trans == "C" and A.dtype.kind == "c" else diagonal_kernels.spmv
     return vector_run(kernel, (flat, base, offsets, values, const_offsets, cols), rows, result, split(rows, nbytes))
 
 
@@ -58,6 +58,6 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     result = np.result_type(A.dtype, dtype)
     matrix_bytes = rows * len(base) * A.dtype.itemsize
     column_bytes = rows * result.itemsize + cols * dtype.itemsize
-    kernel = kernels.spmm_conj if trans == "C" and A.dtype.kind == "c" else kernels.spmm
+    kernel = diagonal_spmm_source.spmm(trans == "C" and A.dtype.kind == "c")
     arrays = (flat, base, offsets, values, const_offsets, cols)
     return matrix_run(lambda k: kernel, arrays, rows, result, lambda k: split(rows, matrix_bytes + k * column_bytes))
