@@ -111,3 +111,29 @@ def test_constructors_take_empty_lists():
 def test_a_device_of_no_kind_is_named():
     with pytest.raises(ValueError, match="unknown device 'gpu'"):
         sf.eye(3).to_device("gpu")
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("f4", 1e-30), ("f4", 1e25), ("f8", 1e-200), ("f8", 1e250), ("c16", 1e-200)])
+@pytest.mark.parametrize("start", [False, True])
+def test_cg_judges_right_sides_whose_squares_are_no_numbers(dtype, size, start):
+    A = sf.gallery.laplace1d(8, dtype=dtype)
+    want = np.linspace(1, 2, 8).astype(dtype) * np.dtype(dtype).type(size)
+    seen = []
+    x, info = sf.linalg.cg(A, A @ want, want * 0.5 if start else None, rtol=1e-5, callback=seen.append)
+    assert info == 0
+    assert x.dtype == dtype
+    np.testing.assert_allclose(x / size, want / size, rtol=1e-3)
+    np.testing.assert_array_equal(seen[-1], x)
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+def test_cg_never_reports_success_for_a_right_side_that_is_no_number(value):
+    b = np.ones(8)
+    b[3] = value
+    assert sf.linalg.cg(sf.gallery.laplace1d(8), b)[1] > 0
+
+
+@pytest.mark.parametrize("A", [np.eye(3), sp.eye_array(3)])
+def test_cg_names_a_matrix_that_is_none_of_ours(A):
+    with pytest.raises(TypeError, match="SparseArray"):
+        sf.linalg.cg(A, np.ones(3))

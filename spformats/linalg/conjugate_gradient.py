@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -44,6 +45,8 @@ def cg(
 
     Raises
     ------
+    TypeError
+        If A is not a SparseArray.
     ValueError
         If A is not square or shapes do not match.
 
@@ -61,6 +64,8 @@ def cg(
     >>> info, bool(np.linalg.norm(np.ones(256) - A @ x) < 1e-6)
     (0, True)
     """
+    if not isinstance(A, SparseArray):
+        raise TypeError(f"A must be a SparseArray, got {type(A).__name__}; spformats.asarray(A) makes one")
     n = A.shape[0]
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"cg needs a square matrix, got shape {A.shape}")
@@ -79,6 +84,15 @@ def cg(
             raise ValueError(f"x0 must have {n} entries, got shape {tuple(x0.shape)}")
         x = x0.reshape(n).astype(dtype, copy=True)
         r = b - A @ x
+    size = float(xp.max(xp.abs(b))) if n else 0.0
+    if not math.isfinite(size):  # no x has a residual within a multiple of that
+        return x.reshape(shape), 1
+    lowest, highest = _squarable(xp, dtype)
+    if size > highest or 0 < size < lowest:  # solve for b of size 1: norms of this one would be 0 or inf
+        said = None if callback is None else lambda iterate: callback(iterate * size)
+        start = None if x0 is None else x / size
+        x, info = cg(A, b / size, start, rtol=rtol, atol=atol / size, maxiter=maxiter, M=M, callback=said)
+        return (x * size).reshape(shape), info
     target = max(rtol * _norm(xp, b), atol)
     if target == 0 and not xp.any(b):  # the solution is known, and no iteration reaches a residual of exactly 0
         return xp.zeros(shape, dtype=dtype), 0
@@ -118,6 +132,12 @@ def _iterate(A: Any, M: Any, x: Any, r: Any, target: float, maxiter: int, callba
         if _norm(xp, r) <= target:
             return x, r, iteration + 1, False
     return x, r, maxiter, False
+
+
+def _squarable(xp: Any, dtype: Any) -> tuple[float, float]:
+    """Sizes between which squares and their sums keep their digits."""
+    limits = xp.finfo(dtype)
+    return float(limits.smallest_normal) ** 0.5 / float(limits.eps), float(limits.max) ** 0.5 * float(limits.eps)
 
 
 def _norm(xp: Any, v: Any) -> float:
