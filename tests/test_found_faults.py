@@ -113,7 +113,9 @@ def test_a_device_of_no_kind_is_named():
         sf.eye(3).to_device("gpu")
 
 
-@pytest.mark.parametrize(("dtype", "size"), [("f4", 1e-30), ("f4", 1e25), ("f8", 1e-200), ("f8", 1e250), ("c16", 1e-200)])
+@pytest.mark.parametrize(
+    ("dtype", "size"), [("f4", 1e-30), ("f4", 1e25), ("f8", 1e-200), ("f8", 1e250), ("c16", 1e-200)]
+)
 @pytest.mark.parametrize("start", [False, True])
 def test_cg_judges_right_sides_whose_squares_are_no_numbers(dtype, size, start):
     A = sf.gallery.laplace1d(8, dtype=dtype)
