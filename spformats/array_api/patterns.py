@@ -6,7 +6,6 @@ of one block size in the set of their blocks, everything else in CSR.
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -14,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from spformats.array_api.elementwise_unary import laid_out_like
-from spformats.formats import BSR, CDS, CSR, DiagonalArray, SparseArray, _arrays
+from spformats.formats import BSR, CSR, DiagonalArray, SparseArray, _arrays
 from spformats.interop.devices import to_numpy
+from spformats.linalg.diagonal_merge import apply_over
 
 #: Entries compared at a time.
 _BLOCK = 2**16
@@ -33,7 +33,7 @@ def combine(function: Callable[..., Any], arrays: list[SparseArray], pattern: st
     Returns
     -------
     SparseArray
-        In the format of the operands where they share it, else CSR.
+        In the format of the operands where they share it; else CDS if all are diagonal, CSR if not.
     """
     first = arrays[0]
     _check(arrays)
@@ -42,20 +42,19 @@ def combine(function: Callable[..., Any], arrays: list[SparseArray], pattern: st
         return combine(function, alike, pattern)._transpose_of("T")
     if all(same_layout(first, other) for other in arrays[1:]):
         return first._with_data(laid_out_like(function(*(A.data for A in arrays)), first.data))
+    if all(isinstance(A, DiagonalArray) for A in arrays):
+        return apply_over(function, arrays, np.union1d if pattern == UNION else np.intersect1d)
     if first._namespace not in ("numpy", "cupy"):  # the standard has no word for scattering: NumPy merges the patterns
         xp = first._xp
         moved = [A.to_namespace(np) for A in arrays]
         return combine(
             lambda *data: to_numpy(function(*(xp.asarray(d.copy()) for d in data))), moved, pattern
         ).to_namespace(xp)
-    if all(isinstance(A, DiagonalArray) for A in arrays):
-        result = _over_diagonals(function, arrays, pattern)
-    elif isinstance(first, BSR) and all(isinstance(A, BSR) and A.blocksize == first.blocksize for A in arrays):
+    if isinstance(first, BSR) and all(isinstance(A, BSR) and A.blocksize == first.blocksize for A in arrays):
         return _over_keys(function, arrays, pattern)
-    else:
-        result = _over_keys(function, [A.to_csr() for A in arrays], pattern)
+    result = _over_keys(function, [A.to_csr() for A in arrays], pattern)
     if all(type(A) is type(first) for A in arrays) and type(result) is not type(first):
-        return result.asformat(first.format, force=True, **_layout(first, arrays))
+        return result.asformat(first.format, force=True, **first._layout())
     return result
 
 
@@ -69,13 +68,6 @@ def _check(arrays: list[SparseArray]) -> None:
                 f"one operand holds {first._namespace} arrays and another {other._namespace} arrays; "
                 "move one with to_device or to_namespace"
             )
-
-
-def _layout(first: SparseArray, arrays: list[SparseArray]) -> dict[str, Any]:
-    layout = first._layout()
-    if "symmetric" in layout:
-        layout["symmetric"] = all(A.symmetric for A in arrays)  # type: ignore[attr-defined]
-    return layout
 
 
 def _transposed_alike(arrays: list[SparseArray]) -> list[SparseArray] | None:
@@ -132,29 +124,6 @@ def _compared(a: Any, b: Any) -> bool:
     else:
         a, b = a.reshape(-1), b.reshape(-1)
     return all(bool((a[i : i + _BLOCK] == b[i : i + _BLOCK]).all()) for i in range(0, a.shape[0], _BLOCK))
-
-
-# ---------------------------------------------------------------------- diagonals
-def _over_diagonals(function: Callable[..., Any], arrays: list[Any], pattern: str) -> CDS:
-    """Diagonal formats: one row of values for each diagonal of the union or intersection, as CDS."""
-    xp = arrays[0]._xp
-    symmetric = all(isinstance(A, CDS) and A.symmetric for A in arrays)
-    stored = [CDS.from_format(A, symmetric=symmetric, force=True) for A in arrays]
-    merge = np.union1d if pattern == UNION else np.intersect1d
-    offsets = functools.reduce(merge, [A.offsets for A in stored]).astype(np.int64)
-    values = []
-    for A in stored:
-        kept = np.isin(A.offsets, offsets)
-        if np.array_equal(A.offsets, offsets):
-            values.append(A.data)
-            continue
-        data = xp.zeros((offsets.shape[0], A.shape[0]), dtype=A.dtype)
-        # offsets live on the host, and indices must be where the values are
-        target, source = np.searchsorted(offsets, A.offsets[kept]), np.flatnonzero(kept)
-        data[xp.asarray(target)] = A.data[xp.asarray(source)]
-        values.append(data)
-    result = CDS._build({"data": function(*values), "offsets": offsets}, arrays[0].shape, symmetric=symmetric)
-    return result
 
 
 # ---------------------------------------------------------------------- rows of entries or blocks

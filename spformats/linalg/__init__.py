@@ -20,7 +20,8 @@ _EXTENSION = (
     "matrix_transpose "
     "outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm"
 ).split()
-__all__ = sorted([*_HOME, *_EXTENSION])
+_MODULES = ("diagonal_elementwise", "diagonal_product")
+__all__ = sorted([*_HOME, *_EXTENSION, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
@@ -28,6 +29,8 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"spformats.linalg.{_HOME[name]}"), name)
     if name in _EXTENSION:
         return getattr(importlib.import_module("spformats.array_api.linalg"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"spformats.linalg.{name}")
     raise AttributeError(f"module 'spformats.linalg' has no attribute {name!r}")
 
 

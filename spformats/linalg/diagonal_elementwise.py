@@ -1,13 +1,12 @@
-"""Sums, elementwise products and scaling inside the diagonal family.
+"""Sums, elementwise products and scaling inside the diagonal family, into new matrices or in place.
 
 The result's diagonals are exactly the union (sum) or the intersection (product) of the operands'; a diagonal that comes
-out all zero stays, unless `drop_empty_diagonals` is called. Whole diagonals are array slices, so the same code runs on
-NumPy and on CuPy.
+out all zero stays, unless `drop_empty_diagonals` is called. ``A + B`` and ``A * B`` give the same; here a sum takes
+factors without a temporary, and ``out`` takes the result without an allocation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import array_api_compat
@@ -15,8 +14,17 @@ import numpy as np
 
 from spformats.formats.diagonal import diagonal_range
 from spformats.linalg.diagonal_layout import ResultLayout
-from spformats.linalg.diagonal_product import result_format
-from spformats.linalg.diagonal_run import itemsize_of
+from spformats.linalg.diagonal_merge import (
+    Offsets,
+    Write,
+    fill,
+    is_halved,
+    merge,
+    operands,
+    stored_table,
+    values_at,
+    zeros_for,
+)
 from spformats.linalg.diagonal_table import (
     DiagonalTable,
     check_apart,
@@ -27,9 +35,6 @@ from spformats.linalg.diagonal_table import (
 )
 
 __all__ = ["add", "drop_empty_diagonals", "multiply", "scale"]
-
-#: ``write(target, x, y)`` fills the target from the operands' values there, of which one may be None (not stored).
-Write = Callable[[Any, Any, Any], None]
 
 
 def add(A: Any, B: Any, alpha: complex = 1, beta: complex = 1, out: Any = None) -> Any:
@@ -61,7 +66,8 @@ def add(A: Any, B: Any, alpha: complex = 1, beta: complex = 1, out: Any = None) 
     [5.0, 5.0, 5.0, 5.0]
     """
 
-    def write(target: Any, x: Any, y: Any) -> None:
+    def write(target: Any, values: list[Any]) -> None:
+        x, y = values
         first, a, second, b = x, alpha, y, beta
         if x is None or out is B:  # what is in the target already must come first
             first, a, second, b = y, beta, x, alpha
@@ -97,8 +103,8 @@ def multiply(A: Any, B: Any, out: Any = None) -> Any:
     [0.0, 1.0, 1.0, 1.0]
     """
 
-    def write(target: Any, x: Any, y: Any) -> None:
-        target[...] = x * y
+    def write(target: Any, values: list[Any]) -> None:
+        target[...] = values[0] * values[1]
 
     return _combine(A, B, np.intersect1d, (), write, out)
 
@@ -130,8 +136,8 @@ def scale(A: Any, alpha: complex, out: Any = None) -> Any:
 def drop_empty_diagonals(A: Any) -> Any:
     """A without the diagonals whose stored values are all zero; A itself where there are none."""
     check_diagonal("A", A)
-    half = _is_symmetric(A)
-    table = _table(A, half)
+    half = is_halved(A)
+    table = stored_table(A, half)
     xp = array_api_compat.array_namespace(table.flat)
     keep = np.zeros(len(table.offsets), dtype=bool)
     for k, (at, offset) in enumerate(zip(table.base.tolist(), table.offsets.tolist(), strict=True)):
@@ -141,41 +147,26 @@ def drop_empty_diagonals(A: Any) -> Any:
         return A
     kept = DiagonalTable(table.flat, table.base[keep], table.offsets[keep], table.conj)
     layout = ResultLayout(str(A.format), A.shape, kept.offsets)
-    flat = _zeros(layout, table.flat, table.flat.dtype)
-    for at, offset in zip(layout.base.tolist(), kept.offsets.tolist(), strict=True):
+    flat = zeros_for(layout, table.flat, table.flat.dtype)
+    for to, source, offset in zip(layout.base.tolist(), kept.base.tolist(), kept.offsets.tolist(), strict=True):
         lo, hi = diagonal_range(offset, *A.shape)
-        flat[at + lo : at + hi] = _values(kept, offset, lo, hi)
+        flat[to + lo : to + hi] = values_at(kept, source + lo, source + hi)
     return layout.build(flat, half)
 
 
-def _combine(
-    A: Any, B: Any, diagonals: Callable[..., Any], scalars: tuple[complex, ...], write: Write, out: Any
-) -> Any:
+def _combine(A: Any, B: Any, chosen: Offsets, scalars: tuple[complex, ...], write: Write, out: Any) -> Any:
     """Fill a new matrix, or ``out``, diagonal by diagonal."""
     check_diagonal("A", A)
     check_diagonal("B", B)
     check_together(A, B)
     if A.shape != B.shape:
         raise ValueError(f"elementwise operations need one shape, got {A.shape} and {B.shape}")
-    half = _is_symmetric(A) and _is_symmetric(B)
-    left, right = _table(A, half), _table(B, half)
-    wanted = diagonals(left.offsets, right.offsets)
-    dtype = _dtype(left.flat, right.flat, *scalars)
+    dtype = _dtype(A.data, B.data, *scalars)
     if out is None:
-        layout = ResultLayout(result_format(A, B), A.shape, wanted)
-        flat = _zeros(layout, left.flat, dtype)
-        target = DiagonalTable(flat, layout.base, wanted)
-    else:
-        target = _target(A, B, wanted, dtype, half, out)
-    present = np.isin(target.offsets, wanted)
-    for at, offset, has in zip(target.base.tolist(), target.offsets.tolist(), present.tolist(), strict=True):
-        lo, hi = diagonal_range(offset, *A.shape)
-        piece = target.flat[at + lo : at + hi]
-        if has:
-            write(piece, _values(left, offset, lo, hi), _values(right, offset, lo, hi))
-        else:
-            piece[...] = 0
-    return layout.build(flat, half) if out is None else out
+        return merge([A, B], chosen, dtype, write)
+    half, tables, offsets = operands([A, B], chosen)
+    fill(_target(A, B, offsets, dtype, half, out), A.shape, tables, offsets, write)
+    return out
 
 
 def _target(A: Any, B: Any, wanted: Any, dtype: Any, half: bool, out: Any) -> DiagonalTable:
@@ -185,47 +176,19 @@ def _target(A: Any, B: Any, wanted: Any, dtype: Any, half: bool, out: Any) -> Di
     if out.shape != A.shape:
         raise ValueError(f"out has shape {out.shape}, the operands have shape {A.shape}")
     _check_holds(out, dtype)
-    if _is_symmetric(out) and not half:
+    if is_halved(out) and not half:
         raise ValueError("out is stored as symmetric, but the result need not be")
     flat = writable_flat(out)
     for name, operand in (("A", A), ("B", B)):
         if operand is not out:
             check_apart(flat, name, table_of(operand).flat)
-    table = _table(out, _is_symmetric(out))
+    table = stored_table(out, is_halved(out))
     missing = np.setdiff1d(wanted, table.offsets)
     if len(missing):
         raise ValueError(
             f"out does not store diagonal {missing[0]} of the result ({len(missing)} diagonals are missing)"
         )
     return table._replace(flat=flat)
-
-
-def _zeros(layout: ResultLayout, like: Any, dtype: Any) -> Any:
-    xp = array_api_compat.array_namespace(like)
-    layout.check_size(itemsize_of(dtype), on_host=isinstance(like, np.ndarray))
-    return xp.zeros(layout.size, dtype=dtype, device=array_api_compat.device(like))
-
-
-def _is_symmetric(A: Any) -> bool:
-    return A._source is None and bool(getattr(A, "symmetric", False))
-
-
-def _table(A: Any, half: bool) -> DiagonalTable:
-    table = table_of(A)
-    if not half:
-        return table
-    upper = table.offsets >= 0
-    return DiagonalTable(table.flat, table.base[upper], table.offsets[upper])
-
-
-def _values(table: DiagonalTable, offset: int, lo: int, hi: int) -> Any:
-    """A diagonal's values in rows [lo, hi), or None where it is not stored."""
-    k = int(np.searchsorted(table.offsets, offset))
-    if k == len(table.offsets) or table.offsets[k] != offset:
-        return None
-    at = int(table.base[k])
-    values = table.flat[at + lo : at + hi]
-    return array_api_compat.array_namespace(values).conj(values) if table.conj else values
 
 
 def _dtype(x: Any, y: Any, *scalars: complex) -> Any:

@@ -85,6 +85,11 @@ class ResultLayout:
         )
 
 
+def result_format(a: str, b: str) -> str:
+    """The format of a result of two diagonal matrices: the one both have, or CDS."""
+    return a if a == b else "cds"
+
+
 @functools.cache
 def _host_memory() -> float:
     try:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from spformats.linalg.diagonal_layout import ResultLayout
+from spformats.linalg.diagonal_elementwise import drop_empty_diagonals
+from spformats.linalg.diagonal_layout import ResultLayout, result_format
 from spformats.linalg.diagonal_plan import DiagonalPairs, diagonal_pairs
 from spformats.linalg.diagonal_run import product_dtype, run, run_into
 from spformats.linalg.diagonal_table import DiagonalTable, check_diagonal, check_together, table_of
@@ -102,11 +103,6 @@ class MatmulPlan:
         )
 
 
-def result_format(A: Any, B: Any) -> str:
-    """The format both have in common, or CDS."""
-    return str(A.format) if A.format == B.format else "cds"
-
-
 def _pairs_of(A: Any, B: Any) -> DiagonalPairs:
     if A.shape[1] != B.shape[0]:
         raise ValueError(f"cannot multiply shapes {A.shape} and {B.shape}: {A.shape[1]} columns meet {B.shape[0]} rows")
@@ -153,7 +149,7 @@ def matmul_plan(A: Any, B: Any, *, format: str | None = None, offsets: Any = Non
     pairs = _pairs_of(A, B)
     if offsets is not None:
         pairs = pairs.select(np.isin(pairs.offsets, np.asarray(offsets, dtype=np.int64)))
-    return MatmulPlan(pairs, result_format(A, B) if format is None else format)
+    return MatmulPlan(pairs, result_format(A.format, B.format) if format is None else format)
 
 
 def multiply(A: Any, B: Any, *, drop_empty: bool = False) -> Any:
@@ -188,11 +184,7 @@ def multiply(A: Any, B: Any, *, drop_empty: bool = False) -> Any:
     check_together(A, B)
     pairs = _pairs_of(A, B)
     left, right = table_of(A), table_of(B)
-    format = result_format(A, B)
+    format = result_format(A.format, B.format)
     layout = pairs.derived(("layout", format), lambda p: ResultLayout(format, (p.shape[0], p.shape[2]), p.offsets))
     C = run(A, pairs, left, right, layout, product_dtype(left, right, 1), 1)
-    if drop_empty:
-        from spformats.linalg.diagonal_elementwise import drop_empty_diagonals
-
-        return drop_empty_diagonals(C)
-    return C
+    return drop_empty_diagonals(C) if drop_empty else C
