@@ -378,4 +378,6 @@ def explain(operation: str, A: Any, x: Any = None, trans: str = "N") -> Explanat
             + (f": {why}" if why else "")
         )
     verdict = f"runs {chosen.name!r}" if chosen else "no kernel"
+    if not candidates and operation not in {op for op, _ in _kernels}:
+        lines.append(f"  no kernels of that operation; there are: {', '.join(sorted({op for op, _ in _kernels}))}")
     return Explanation(operation, chosen, (f"{head}, trans={trans!r}, {namespace} {dtype}: {verdict}", *lines))

@@ -66,6 +66,8 @@ def host_csr(A: Any) -> sp.csr_array:
     """A canonical SciPy CSR of anything matrix-like; the caller's object is never changed."""
     if hasattr(A, "to_scipy_sparse"):
         A = A.to_scipy_sparse()
+    elif np.ndim(A) != 2 and not sp.issparse(A):
+        raise ValueError(f"only a matrix has a format: give a sparse or 2-D array, got shape {np.shape(A)}")
     csr = sp.csr_array(A)
     if not csr.has_canonical_format:
         csr = csr.copy()

@@ -105,11 +105,10 @@ def _with_other(name: str, function: Callable[..., Any], A: Any, other: Any, pat
     xp = storage(A)
     if is_dense(other) and type(A._holder.data).__module__ != type(other).__module__:
         other = _adopted(name, A, other)
-    at_zero: Any = (
-        function(xp.zeros((1,) * max(getattr(other, "ndim", 0), 1), dtype=A.dtype), other)
-        if pattern != INTERSECTION
-        else None
-    )
+    at_zero: Any = None
+    if pattern != INTERSECTION:
+        with np.errstate(all="ignore"):  # a question, not yet a result
+            at_zero = function(xp.zeros((1,) * max(getattr(other, "ndim", 0), 1), dtype=A.dtype), other)
     keeps = at_zero is None or not bool(xp.any(xp.astype(at_zero, xp.bool)))
     if getattr(other, "ndim", 0) == 0:
         if keeps:

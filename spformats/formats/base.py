@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -270,4 +271,13 @@ def format_class(name: str) -> type[SparseArray]:
     try:
         return FORMATS[name]
     except KeyError:
-        raise ValueError(f"unknown format {name!r}; known: {', '.join(sorted(FORMATS))}") from None
+        raise ValueError(f"unknown format {name!r}{_meant(name)}; known: {', '.join(sorted(FORMATS))}") from None
+
+
+def _meant(name: str) -> str:
+    """What somebody who wrote this name may have meant: another spelling, or SciPy's name for a relative."""
+    relative = {"dia": "cds", "csc": "csr", "coo": "csr"}.get(name.lower())
+    if relative is not None:
+        return f" (SciPy's; {relative!r} is the nearest here, A.to{name.lower()}() gives SciPy's own)"
+    near = difflib.get_close_matches(name.lower(), FORMATS, 1)
+    return f" (did you mean {near[0]!r}?)" if near else ""

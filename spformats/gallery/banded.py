@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spformats.gallery.random_diagonals import random_diagonals
+from spformats.gallery._random_diagonals import random_diagonals
 
 if TYPE_CHECKING:
     from spformats import SparseArray

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,8 @@ def stencil(
     ------
     ValueError
         If the dimensions differ, a length of ``weights`` is even, or ``symmetric=True`` does not hold.
+    TypeError
+        If a length of the grid is no integer.
 
     References
     ----------
@@ -54,7 +57,7 @@ def stencil(
            [ 0.,  0., -1.,  2.]])
     """
     weights = np.asarray(weights)
-    grid = tuple(int(points) for points in grid)
+    grid = tuple(operator.index(points) for points in grid)
     if weights.ndim != len(grid):
         raise ValueError(f"weights have {weights.ndim} dimensions, but the grid {grid} has {len(grid)}")
     if any(length % 2 == 0 for length in weights.shape):

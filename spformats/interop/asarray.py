@@ -59,7 +59,9 @@ def asarray(
     StorageError
         If the format would need far more memory than CSR; the message gives the bytes and names a format that fits.
     ValueError
-        If the input's indices are out of range, or the layout options do not fit the shape.
+        If the input's indices are out of range, the layout options do not fit the shape, or the format is unknown.
+    TypeError
+        If the input is no matrix, or the format has no such layout option.
 
     Examples
     --------
@@ -68,6 +70,8 @@ def asarray(
     >>> A
     <CDS 3×3 float64, nnz=3>
     """
+    if format is not None and not isinstance(format, str):
+        raise TypeError(f"format must be a name such as 'cds' or 'bsr', got {format!r}")
     plain = format is None and not layout
     if plain:
         few = _fewer_dimensions(obj, dtype, device, copy)
@@ -84,7 +88,7 @@ def asarray(
         best = recommend(A)
         format, layout = best.format, {**best.layout, **layout}
     if format is not None or layout:
-        cls = format_class(str(format)) if format is not None else type(A)
+        cls = format_class(format) if format is not None else type(A)
         A = A.asformat(cls.format, force=force, **layout)
     if device is not None:
         A = A.to_device(device)

@@ -21,8 +21,11 @@ def from_dense(
         raise TypeError(
             f"a {type(obj).__name__} only multiplies: its entries cannot be read; pass the matrix it was made from"
         )
+    given = type(obj).__name__
     if not hasattr(obj, "shape") or isinstance(obj, np.ndarray):
         obj = _arrays.unmasked(obj)
+    if obj.dtype.kind in "OSUMmV" and obj.ndim != 2:
+        raise TypeError(f"a {given} is no matrix; pass a sparse matrix, a dense array or a nested list of numbers")
     if obj.ndim != 2:
         raise ValueError(
             f"a sparse array has two dimensions, got an input of shape {tuple(obj.shape)}; reshape it first"

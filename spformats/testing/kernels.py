@@ -81,7 +81,7 @@ def check_kernel(
     registered = [k for k in dispatch.kernels(op) if k.format in (format, "*") and k.namespace in (namespace, "*")]
     named = [k for k in registered if name in (None, k.name)]
     if not named:
-        known = ", ".join(k.name for k in registered) or "none"
+        known = ", ".join(dict.fromkeys(k.name for k in registered)) or "none"
         raise LookupError(
             f"no kernel {name!r} is registered for {op} on {format!r} with {namespace}; there are: {known}"
         )
