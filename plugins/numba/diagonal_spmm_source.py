@@ -10,6 +10,8 @@ from .diagonal_kernels import AHEAD
 from .generated import define
 
 ROWS = 8
+#: Panels of 64, 16, 8, 4 and single columns: rows at a time, vectors, their width. Sixteen sums fit the registers.
+SHAPES = ((2, 8, 8, "while"), (4, 2, 8, "while"), (8, 1, 8, "if"), (8, 1, 4, "if"), (8, 1, 1, "while"))
 BLOCK = 512  # rows for which the diagonals that cover all of them are found once
 
 
@@ -84,8 +86,7 @@ def _axpy(indent: str) -> list[str]:
 
 
 def _panels(rows: int, conj: bool, indent: str) -> list[str]:
-    few = min(rows, 4)
-    shapes = ((few, 4, 8, "while"), (rows, 1, 8, "while"), (rows, 1, 4, "if"), (rows, 1, 1, "while"))
+    shapes = [(min(rows, r), vectors, width, loop) for r, vectors, width, loop in SHAPES]
     return [indent + line for shape in shapes for line in _panel(rows, *shape, conj)]
 
 

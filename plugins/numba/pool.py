@@ -25,6 +25,9 @@ from .trampoline import Trampoline
 
 Range = tuple[int, int]
 
+#: Products the caller runs alone after a helper that had a range was kept from the CPU, and the most after repeated ones.
+REST, LONGEST_REST = 16, 4096
+
 #: How long a helper waits for the next product before it sleeps; waking one takes tens of microseconds.
 SPIN_SECONDS = 200e-6
 
@@ -86,6 +89,8 @@ class _Pool:
         self.asleep: list[bool] = []
         self.servers: list[threading.Thread] = []
         self.patience = 0
+        self.rest = 0
+        self.next_rest = REST
 
     def grow(self, workers: int) -> None:
         while self.size < workers:
@@ -129,6 +134,9 @@ class _Pool:
             return False
         try:
             helpers = min(threads, ranges.size // 2) - 1
+            if self.rest:  # other programs need the cores: a helper would hold the product up for a time slice
+                self.rest -= 1
+                helpers = 0
             if len(self.wake) < helpers:
                 self._hire(helpers)
             for i in range(helpers):
@@ -136,17 +144,27 @@ class _Pool:
                     self.asleep[i] = False
                     self.wake[i].release()
             pack(call.words, call.operands, x, y, alpha, beta)
+            start = time.perf_counter()
             done = drive(self.state, call.address, call.words, ranges, helpers)
-            try:
-                while not done:
-                    time.sleep(0)
-                    done = wait(self.state)
-            finally:  # after an interrupt too: helpers may be writing into y
-                while not wait(self.state):
-                    pass
+            if not done:
+                self._await(start)
         finally:
             self.busy.release()
         return True
+
+    def _await(self, start: float) -> None:
+        """Wait for helpers that are late, and do without them for a while where it was the CPU they lacked."""
+        mine = time.perf_counter() - start
+        try:
+            while not wait(self.state):
+                time.sleep(0)
+        finally:  # after an interrupt too: helpers may be writing into y
+            while not wait(self.state):
+                pass
+        if time.perf_counter() - start > 2 * mine + 1e-3:
+            self.rest, self.next_rest = self.next_rest, min(2 * self.next_rest, LONGEST_REST)
+        else:
+            self.next_rest = REST
 
     def stop(self) -> None:
         """Bring the servers out of compiled code, which is unmapped when the interpreter ends."""

@@ -14,6 +14,8 @@ from .generated import define
 from .row_kernels import AHEAD, BLOCKED, JAGGED, STRIDED
 
 ROWS = 8
+#: Panels of 64, 16, 8, 4 and single columns: rows at a time, vectors, their width. Sixteen sums fit the registers.
+SHAPES = ((2, 8, 8, "while"), (4, 2, 8, "while"), (8, 1, 8, "if"), (8, 1, 4, "if"), (8, 1, 1, "while"))
 NAMES = {STRIDED: "strided", JAGGED: "jagged", BLOCKED: "blocked"}
 
 
@@ -39,10 +41,7 @@ def spmm(layout: int) -> Callable[..., Any]:
         f"                for r in range(1, {ROWS}):",
         "                    shared = min(shared, np.int64(get(rlen, i + r)))",
         "            c = 0",
-        *_panel(layout, 4, 4, 8, "while", target),
-        *_panel(layout, 8, 1, 8, "while", target),
-        *_panel(layout, 8, 1, 4, "if", target),
-        *_panel(layout, 8, 1, 1, "while", target),
+        *(line for shape in SHAPES for line in _panel(layout, *shape, target)),
     ]
     return define(name, lines)
 
