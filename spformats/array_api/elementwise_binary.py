@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spformats.array_api.densify import permit
-from spformats.array_api.elementwise_unary import named, over_stored
+from spformats.array_api.elementwise_unary import named, over_stored, sentence
 from spformats.array_api.namespaces import Array, is_dense, is_sparse, sparse, storage, structural
 from spformats.array_api.patterns import INTERSECTION, UNION, combine
 
@@ -50,6 +50,44 @@ _TABLE = {
     "remainder": (DENSE, "remainder of x1 / x2, with the sign of x2"),
     "subtract": (UNION, "difference"),
 }
+
+
+_ABOUT = """
+
+    Parameters
+    ----------
+    x1, x2 : arrays or Python scalars
+        At least one array; their shapes broadcast.
+
+    Returns
+    -------
+    array
+        Sparse in the operands' common structure; beside a scalar or a dense array, in the sparse one's format where the
+        function is 0 at every 0. Else dense.
+
+    Raises
+    ------
+    DensifyError
+        If the result is dense, outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    References
+    ----------
+    https://data-apis.org/array-api/latest/API_specification/generated/array_api.NAME.html
+
+    Examples
+    --------
+    >>> import spformats as sf
+    """
+_SPARSE = """>>> sf.NAME(sf.eye(3), sf.eye(3, k=1)).format
+    'cds'
+    """
+_INTEGERS = """>>> sf.NAME(sf.eye(3, dtype=int), sf.eye(3, k=1, dtype=int)).format
+    'cds'
+    """
+_DENSE = """>>> with sf.config(densify=True):
+    ...     sf.NAME(sf.eye(3), sf.eye(3, k=1)).shape
+    (3, 3)
+    """
 
 
 def apply(name: str, x1: Any, x2: Any) -> Any:
@@ -174,7 +212,8 @@ def _binary(name: str, pattern: str, text: str) -> Callable[..., Any]:
         INTERSECTION: "Two sparse arrays: over the intersection of their patterns.",
         DENSE: "Dense for two sparse arrays: see `spformats.config`.",
     }[pattern]
-    return named(function, name, f"{text[0].upper()}{text[1:]}, elementwise. {kept}")
+    example = _INTEGERS if name.startswith("bitwise") else _DENSE if pattern == DENSE else _SPARSE
+    return named(function, name, f"{sentence(text)}, elementwise. {kept}{_ABOUT}{example}")
 
 
 globals().update({name: _binary(name, *entry) for name, entry in _TABLE.items()})

@@ -58,6 +58,58 @@ _FILLS = {
 }
 
 
+_KEPT = """
+
+    Parameters
+    ----------
+    x : array
+        Of a data type that the standard allows here; arrays that are not sparse go to their own library.
+
+    Returns
+    -------
+    array
+        Sparse, in x's format and layout.
+
+    References
+    ----------
+    https://data-apis.org/array-api/latest/API_specification/generated/array_api.NAME.html
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.NAME(sf.eye(3) / 2).format
+    'cds'
+    """
+_DENSE = """
+
+    Parameters
+    ----------
+    x : array
+        Of a data type that the standard allows here; arrays that are not sparse go to their own library.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Raises
+    ------
+    DensifyError
+        Outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    References
+    ----------
+    https://data-apis.org/array-api/latest/API_specification/generated/array_api.NAME.html
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> with sf.config(densify=True):
+    ...     sf.NAME(MATRIX).shape
+    (3, 3)
+    """
+
+
 def over_stored(x: Any, function: Callable[[Any], Any]) -> Any:
     """Apply a function with f(0) = 0 to the stored values; a lazy transpose stays lazy."""
     source = x._source
@@ -90,9 +142,8 @@ def _keeper(name: str, text: str) -> Callable[..., Any]:
         f = getattr(storage(x), name)
         return over_stored(x, f) if is_sparse(x) else f(x)
 
-    return named(
-        function, name, f"{text[0].upper()}{text[1:]}, elementwise; a sparse array keeps its format and its pattern."
-    )
+    summary = f"{sentence(text)}, elementwise; a sparse array keeps its format and its pattern."
+    return named(function, name, summary + _KEPT)
 
 
 def _filler(name: str, text: str, why: str) -> Callable[..., Any]:
@@ -103,14 +154,20 @@ def _filler(name: str, text: str, why: str) -> Callable[..., Any]:
         permit(f"{name} of a sparse array", why, x.shape, f(storage(x).ones((1,), dtype=x.dtype)).dtype)
         return f(x.todense())
 
-    return named(
-        function, name, f"{text[0].upper()}{text[1:]}, elementwise. Dense, because {why}: see `spformats.config`."
-    )
+    summary = f"{sentence(text)}, elementwise. Dense, because {why}: see `spformats.config`."
+    matrix = "sf.eye(3, dtype=bool)" if name in ("bitwise_invert", "logical_not") else "sf.eye(3)"
+    return named(function, name, summary + _DENSE.replace("MATRIX", matrix))
+
+
+def sentence(text: str) -> str:
+    """The text with a capital at its beginning, unless a formula stands there."""
+    return text if text.startswith(("exp(", "log(", "x")) else text[0].upper() + text[1:]
 
 
 def named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    """The function under its name of the standard; ``NAME`` in its documentation becomes that name."""
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
+    function.__doc__ = doc.replace("NAME", name)
     return function
 
 
