@@ -60,3 +60,17 @@ def test_readme_opens_with_two_commands():
     assert "python examples/poisson2d_cg.py" in main_job and "python examples/solve_matrix_market.py" in main_job
     assert "[test]" in tests and tests.rstrip().rpartition("&& ")[2].startswith("pytest")
     assert (ROOT / main_job.rpartition(" ")[2]).exists()
+
+
+def public_functions():
+    for module in (spformats, spformats.linalg, spformats.gallery, spformats.advisor, spformats.testing):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if callable(thing) and not isinstance(thing, type) and not name.startswith("_"):
+                yield f"{module.__name__}.{name}", thing
+
+
+@pytest.mark.parametrize(("name", "function"), public_functions())
+def test_public_functions_have_parameters_and_an_example(name, function):
+    sections = re.findall(r"^ *(\w+)\n *-{4,}$", function.__doc__, flags=re.MULTILINE)
+    assert {"Parameters", "Examples"} <= set(sections), f"{name} documents {sections} only"

@@ -11,9 +11,8 @@ _MODULES = {
         "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128 "
         "astype can_cast finfo iinfo isdtype result_type"
     ),
-    "creation": (
-        "arange empty empty_like from_dlpack full full_like linspace meshgrid ones ones_like tril triu zeros zeros_like"
-    ),
+    "creation": "arange empty from_dlpack full linspace meshgrid ones zeros",
+    "creation_like": "empty_like full_like ones_like tril triu zeros_like",
     "elementwise_unary": (
         "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf "
         "isnan log log10 log1p log2 logical_not negative positive real reciprocal round sign signbit sin sinh sqrt "
@@ -25,7 +24,9 @@ _MODULES = {
         "minimum multiply nextafter not_equal pow remainder subtract"
     ),
     "clipping": "clip",
-    "statistical": "cumulative_prod cumulative_sum max mean min prod std sum var",
+    "statistical": "max min prod sum",
+    "variance": "mean std var",
+    "cumulative": "cumulative_prod cumulative_sum",
     "linear_algebra": "matmul matrix_transpose tensordot vecdot",
     "manipulation": "expand_dims flip moveaxis permute_dims reshape roll squeeze",
     "joining": "broadcast_arrays broadcast_shapes broadcast_to concat repeat stack tile unstack",

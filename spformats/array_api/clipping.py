@@ -15,6 +15,29 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
     With scalar bounds around 0 a sparse array keeps its format and its pattern, with others the result is dense. Bounds
     that are arrays work as `maximum` and `minimum` do.
+
+    Parameters
+    ----------
+    x : array
+    min, max : scalars or arrays, optional
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    DensifyError
+        Outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.clip(A, 0).todense()
+    array([[2., 0., 0.],
+           [0., 2., 0.],
+           [0., 0., 2.]])
     """
     if not (is_sparse(x) or is_sparse(min) or is_sparse(max)):
         return storage(x).clip(x, min, max)

@@ -47,7 +47,28 @@ def _plain(x: Any) -> Any:
 
 
 def astype(x: Array, dtype: Any, /, *, copy: builtins.bool = True, device: Any = None) -> Array:
-    """The array with another data type; a sparse array keeps its format and its pattern."""
+    """The array with another data type; a sparse array keeps its format and its pattern.
+
+    Parameters
+    ----------
+    x : array
+    dtype : dtype
+    copy : bool
+        False shares the values where the data type is x's already.
+    device : optional
+        Where the result goes, as in ``A.to_device``.
+
+    Returns
+    -------
+    array
+        Sparse, in x's format.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.astype(sf.eye(2), sf.float32)
+    <CDS 2×2 float32, nnz=2>
+    """
     if not is_sparse(x):
         xp = storage(x)
         moved = xp.astype(xp.asarray(x) if isinstance(x, np.generic) else x, native(dtype, xp), copy=copy)
@@ -57,7 +78,23 @@ def astype(x: Array, dtype: Any, /, *, copy: builtins.bool = True, device: Any =
 
 
 def can_cast(from_: Any, to: Any, /) -> builtins.bool:
-    """Whether the standard's promotion rules take one data type to another."""
+    """Whether the standard's promotion rules take one data type to another.
+
+    Parameters
+    ----------
+    from_ : dtype or array
+    to : dtype
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.can_cast(sf.float32, sf.float64)
+    True
+    """
     from_, xp = _plain(from_), _library(from_, to)
     return builtins.bool(xp.can_cast(native(from_, xp) if not is_dense(from_) else from_, native(to, xp)))
 
@@ -74,7 +111,23 @@ class FloatLimits(NamedTuple):
 
 
 def finfo(type: Any, /) -> FloatLimits:
-    """Machine limits of a floating-point data type, or of an array's."""
+    """Machine limits of a floating-point data type, or of an array's.
+
+    Parameters
+    ----------
+    type : dtype or array
+
+    Returns
+    -------
+    FloatLimits
+        ``bits, eps, max, min, smallest_normal, dtype``.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.finfo(sf.float32).bits
+    32
+    """
     xp = _library(type)
     limits = xp.finfo(native(_plain(type), xp) if not is_dense(type) else type)
     eps, largest, least, normal = (float(getattr(limits, name)) for name in ("eps", "max", "min", "smallest_normal"))
@@ -82,18 +135,65 @@ def finfo(type: Any, /) -> FloatLimits:
 
 
 def iinfo(type: Any, /) -> Any:
-    """Machine limits of an integer data type, or of an array's."""
+    """Machine limits of an integer data type, or of an array's.
+
+    Parameters
+    ----------
+    type : dtype or array
+
+    Returns
+    -------
+    object
+        ``bits, max, min, dtype``.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.iinfo(sf.int32).max
+    2147483647
+    """
     xp = _library(type)
     return xp.iinfo(native(_plain(type), xp) if not is_dense(type) else type)
 
 
 def isdtype(dtype: Any, kind: Any) -> builtins.bool:
-    """Whether a data type is of a kind: ``"real floating"``, ``"integral"``, another data type, or a tuple of these."""
+    """Whether a data type is of a kind: ``"real floating"``, ``"integral"``, another data type, or a tuple of these.
+
+    Parameters
+    ----------
+    dtype : dtype
+    kind : str, dtype or tuple of these
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.isdtype(sf.float32, "real floating")
+    True
+    """
     return builtins.bool(_library(dtype).isdtype(dtype, kind))
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """The data type that arrays, data types and Python scalars promote to."""
+    """The data type that arrays, data types and Python scalars promote to.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : arrays, dtypes, Python scalars
+
+    Returns
+    -------
+    dtype
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.result_type(sf.eye(2, dtype=sf.float32), sf.complex64)
+    dtype('complex64')
+    """
     xp = _library(*arrays_and_dtypes)
     return xp.result_type(*(x if is_dense(x) else _native_or_scalar(_plain(x), xp) for x in arrays_and_dtypes))
 

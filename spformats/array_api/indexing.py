@@ -19,7 +19,32 @@ from spformats.formats import CDS, CSR, _arrays
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
-    """Rows (axis 0) or columns (axis 1) of these numbers, as CSR."""
+    """Rows (axis 0) or columns (axis 1) of these numbers, as CSR.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    indices : integer array, one dimension
+    axis : int
+
+    Returns
+    -------
+    array
+        Sparse, CSR.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> import numpy as np
+    >>> sf.take(sf.eye(3), np.array([2, 0]), axis=0).todense()
+    array([[0., 0., 1.],
+           [1., 0., 0.]])
+    """
     if not is_sparse(x):
         return storage(x).take(x, indices, axis=axis)
     if axis is None:
@@ -57,7 +82,33 @@ def _wrapped(xp: Any, numbers: Any, length: int, axis: int) -> Any:
 
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """An element for each index, along an axis: a dense array of the shape of ``indices``."""
+    """An element for each index, along an axis: a dense array of the shape of ``indices``.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    indices : integer array, two dimensions
+    axis : int
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> import numpy as np
+    >>> sf.take_along_axis(sf.eye(3), np.array([[2, 0], [1, 1], [2, 2]]), axis=1)
+    array([[0., 1.],
+           [1., 1.],
+           [1., 1.]])
+    """
     if is_sparse(indices):
         indices = indices.todense()  # as large as the result, which is dense
     if not is_sparse(x):

@@ -62,7 +62,24 @@ def _repeat_to(x: Any, shape: tuple[int, int]) -> Any:
 
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     """The array repeated along its axes of length 1; a sparse array stays sparse (as CSR where anything is
-    repeated)."""
+    repeated).
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    shape : tuple of int
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.broadcast_to(sf.eye(1, 2), (2, 2)).todense()
+    array([[1., 0.],
+           [1., 0.]])
+    """
     if not is_sparse(x):
         return storage(x).broadcast_to(x, shape)
     shape = check_shape(shape, "broadcast_to")
@@ -74,18 +91,66 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
 
 
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """Arrays of one shape; sparse ones stay sparse."""
+    """Arrays of one shape; sparse ones stay sparse.
+
+    Parameters
+    ----------
+    *arrays : arrays
+
+    Returns
+    -------
+    tuple of arrays
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> [x.shape for x in sf.broadcast_arrays(sf.eye(1, 3), sf.eye(3))]
+    [(3, 3), (3, 3)]
+    """
     shape = np.broadcast_shapes(*(tuple(x.shape) for x in arrays))
     return tuple(broadcast_to(x, shape) for x in arrays)
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes broadcast to."""
+    """The shape that arrays of these shapes broadcast to.
+
+    Parameters
+    ----------
+    *shapes : tuples of int
+
+    Returns
+    -------
+    tuple of int
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.broadcast_shapes((1, 3), (4, 1))
+    (4, 3)
+    """
     return np.broadcast_shapes(*shapes)
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
-    """Join arrays along an axis; sparse ones give CSR (with ``axis=None``, a dense vector)."""
+    """Join arrays along an axis; sparse ones give CSR (with ``axis=None``, a dense vector).
+
+    Parameters
+    ----------
+    arrays : sequence of arrays
+    axis : int, optional
+
+    Returns
+    -------
+    array
+        Sparse, CSR.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.concat([sf.eye(2), sf.eye(2)], axis=1).todense()
+    array([[1., 0., 1., 0.],
+           [0., 1., 0., 1.]])
+    """
     arrays = list(arrays)
     if not any(map(is_sparse, arrays)):
         return storage(*arrays).concat(arrays, axis=axis)
@@ -122,7 +187,30 @@ def _joined(arrays: list[Any], axis: int, dtype: Any) -> CSR:
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Array:
-    """Join arrays along a new axis: refused for sparse arrays, which would get a third dimension."""
+    """Join arrays along a new axis: refused for sparse arrays, which would get a third dimension.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays
+    axis : int
+
+    Returns
+    -------
+    array
+        Dense.
+
+    Raises
+    ------
+    ValueError
+        If one is sparse.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.stack([sf.arange(2), sf.arange(2)])
+    array([[0, 1],
+           [0, 1]])
+    """
     arrays = list(arrays)
     if any(map(is_sparse, arrays)):
         raise ValueError(
@@ -133,7 +221,30 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Array:
 
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """The rows (or columns) as dense vectors."""
+    """The rows (or columns) as dense vectors, where `spformats.config` allows it.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int
+
+    Returns
+    -------
+    tuple of arrays
+        Dense.
+
+    Raises
+    ------
+    DensifyError
+        Outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> with sf.config(densify=True):
+    ...     sf.unstack(sf.eye(2))
+    (array([1., 0.]), array([0., 1.]))
+    """
     if not is_sparse(x):
         return storage(x).unstack(x, axis=axis)
     axis_of(axis)
@@ -142,7 +253,28 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
-    """Each row (or column) repeated; the result is CSR (with ``axis=None``, a dense vector)."""
+    """Each row (or column) repeated; the result is CSR (with ``axis=None``, a dense vector).
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    repeats : int or array of int
+    axis : int, optional
+
+    Returns
+    -------
+    array
+        Sparse, CSR.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.repeat(sf.eye(2), 2, axis=0).todense()
+    array([[1., 0.],
+           [1., 0.],
+           [0., 1.],
+           [0., 1.]])
+    """
     if not is_sparse(x):
         return storage(x).repeat(x, repeats, axis=axis)
     if axis is None:
@@ -161,7 +293,25 @@ def _repeated(x: Any, repeats: Any, axis: int) -> CSR:
 
 
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
-    """The array laid out side by side and on top of itself; the result is CSR."""
+    """The array laid out side by side and on top of itself; the result is CSR.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    repetitions : tuple of int
+
+    Returns
+    -------
+    array
+        Sparse, CSR.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.tile(sf.eye(2), (1, 2)).todense()
+    array([[1., 0., 1., 0.],
+           [0., 1., 0., 1.]])
+    """
     if not is_sparse(x):
         return storage(x).tile(x, repetitions)
     counts = (1,) * (2 - len(repetitions)) + tuple(repetitions)

@@ -6,12 +6,26 @@ matrix are dense by nature: they run where `spformats.config` allows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from spformats.array_api import statistical
 from spformats.array_api.densify import densified
-from spformats.array_api.elementwise_unary import named, over_stored
+from spformats.array_api.elementwise_unary import over_stored
+from spformats.array_api.factorisations import (
+    cholesky,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    inv,
+    matrix_rank,
+    pinv,
+    qr,
+    slogdet,
+    svd,
+    svdvals,
+)
 from spformats.array_api.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.formats import CSR, _arrays
@@ -46,19 +60,72 @@ __all__ = [
 
 
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
-    """A diagonal as a dense vector."""
+    """A diagonal as a dense vector.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    offset : int
+        Positive above the main diagonal.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.linalg.diagonal(A, offset=1)
+    array([-1., -1.])
+    """
     return x.diagonal(offset) if is_sparse(x) else storage(x).linalg.diagonal(x, offset=offset)
 
 
 def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
-    """Sum of a diagonal."""
+    """Sum of a diagonal.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    offset : int
+    dtype : dtype, optional
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.linalg.trace(A)
+    np.float64(6.0)
+    """
     if not is_sparse(x):
         return storage(x).linalg.trace(x, offset=offset, dtype=dtype)
     return statistical.sum(x.diagonal(offset), dtype=dtype)
 
 
 def outer(x1: Array, x2: Array, /) -> Array:
-    """Every product of elements of two vectors, as CSR over their nonzeros."""
+    """Every product of elements of two vectors, as CSR over their nonzeros.
+
+    Parameters
+    ----------
+    x1, x2 : arrays, one dimension
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.linalg.outer(sf.arange(2), sf.arange(3)).shape
+    (2, 3)
+    """
     if is_sparse(x1) or is_sparse(x2):
         raise ValueError("outer takes two vectors, and a sparse array has two dimensions; see spformats.kron and A @ B")
     xp = storage(x1, x2)
@@ -70,7 +137,29 @@ def outer(x1: Array, x2: Array, /) -> Array:
 
 
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
-    """Norm of all elements as one vector, or of rows or columns."""
+    """Norm of all elements as one vector, or of rows or columns.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int or tuple of int, optional
+        All axes where left out.
+    keepdims : bool
+        Keep the reduced axes at length 1.
+    ord : float
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.linalg.vector_norm(A, axis=1)
+    array([2.23606798, 2.44948974, 2.23606798])
+    """
     if not is_sparse(x):
         return storage(x).linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
     xp = storage(x)
@@ -97,7 +186,32 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """``"fro"``, 1, inf, -1 and -inf from the stored entries; 2, -2 and ``"nuc"`` need the (dense) singular values."""
+    """``"fro"``, 1, inf, -1 and -inf from the stored entries; 2, -2 and ``"nuc"`` need the (dense) singular values.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    keepdims : bool
+        Keep the reduced axes at length 1.
+    ord : float, "fro" or "nuc"
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Raises
+    ------
+    DensifyError
+        Outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.linalg.matrix_norm(A, ord=1)
+    np.float64(4.0)
+    """
     xp = storage(x)
     if not is_sparse(x):
         return xp.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
@@ -112,7 +226,24 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
-    """``x @ x @ … @ x``; a negative power needs the inverse, which is dense."""
+    """``x @ x @ … @ x``; a negative power needs the inverse, which is dense.
+
+    Parameters
+    ----------
+    x : array, shape (n, n)
+    n : int
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.linalg.matrix_power(A, 2)
+    <CDS 3×3 float64, nnz=9>
+    """
     if not is_sparse(x):
         return storage(x).linalg.matrix_power(x, n)
     if x.shape[0] != x.shape[1]:
@@ -139,7 +270,24 @@ def _identity(x: Any) -> Any:
 
 
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """Cross products of three-element vectors: dense, where `spformats.config` allows it."""
+    """Cross products of three-element vectors: dense, where `spformats.config` allows it.
+
+    Parameters
+    ----------
+    x1, x2 : arrays
+    axis : int
+        Of length 3.
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.linalg.cross(sf.arange(3), sf.ones(3))
+    array([-1.,  2., -1.])
+    """
     xp = storage(x1, x2)
     return xp.linalg.cross(
         densified(x1, "cross", "products mix the elements"),
@@ -149,7 +297,25 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def solve(x1: Array, x2: Array, /) -> Array:
-    """The dense solution of ``x1 @ x = x2`` by SciPy's sparse LU factorisation."""
+    """The dense solution of ``x1 @ x = x2`` by SciPy's sparse LU factorisation.
+
+    Parameters
+    ----------
+    x1 : array, shape (n, n)
+    x2 : array, shape (n,) or (n, k)
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> import numpy as np
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.linalg.solve(A, np.ones(3))
+    array([1.5, 2. , 1.5])
+    """
     if not is_sparse(x1):
         return storage(x1).linalg.solve(x1, densified(x2, "solve with a sparse right side", "the solution is"))
     if is_sparse(x2):
@@ -170,50 +336,3 @@ def _solved(A: Any, b: Any) -> Any:
     if 0 in (A.shape[0], b.size):
         return np.zeros(b.shape, dtype=dtype)
     return splu(A.astype(dtype).tocsc()).solve(np.ascontiguousarray(b, dtype=dtype))
-
-
-def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
-    """Rank by singular values: dense, where `spformats.config` allows it."""
-    return storage(x).linalg.matrix_rank(densified(x, "matrix_rank", "it needs all singular values"), rtol=rtol)
-
-
-def pinv(x: Array, /, *, rtol: Any = None) -> Array:
-    """Pseudo-inverse: dense, where `spformats.config` allows it."""
-    return storage(x).linalg.pinv(densified(x, "pinv", "a pseudo-inverse is full"), rtol=rtol)
-
-
-def qr(x: Array, /, *, mode: str = "reduced") -> Any:
-    """QR factors: dense, where `spformats.config` allows it."""
-    return storage(x).linalg.qr(densified(x, "qr", "the factors are full"), mode=mode)
-
-
-def svd(x: Array, /, *, full_matrices: bool = True) -> Any:
-    """Singular value decomposition: dense, where `spformats.config` allows it; see `scipy.sparse.linalg.svds`."""
-    return storage(x).linalg.svd(densified(x, "svd", "the factors are full"), full_matrices=full_matrices)
-
-
-def cholesky(x: Array, /, *, upper: bool = False) -> Array:
-    """Cholesky factor: dense, where `spformats.config` allows it."""
-    return storage(x).linalg.cholesky(densified(x, "cholesky", "the factor fills up"), upper=upper)
-
-
-def _dense_only(name: str, why: str, doc: str) -> Callable[..., Any]:
-    def function(x: Array, /) -> Any:
-        linalg = storage(x).linalg
-        # the standard of 2025.12 has names that a storage library may not have yet
-        f = getattr(linalg, name, None)
-        if f is None:
-            raise NotImplementedError(f"{linalg.__name__} has no {name}")
-        return f(densified(x, name, why))
-
-    return named(function, name, f"{doc}: dense, where `spformats.config` allows it.")
-
-
-det = _dense_only("det", "it is worked out by a dense factorisation", "Determinant")
-slogdet = _dense_only("slogdet", "it is worked out by a dense factorisation", "Sign and logarithm of the determinant")
-inv = _dense_only("inv", "an inverse is full", "Inverse")
-eig = _dense_only("eig", "eigenvectors are full", "Eigenvalues and eigenvectors")
-eigh = _dense_only("eigh", "eigenvectors are full", "Eigenvalues and eigenvectors of a symmetric matrix")
-eigvals = _dense_only("eigvals", "it is worked out by a dense factorisation", "Eigenvalues")
-eigvalsh = _dense_only("eigvalsh", "it is worked out by a dense factorisation", "Eigenvalues of a symmetric matrix")
-svdvals = _dense_only("svdvals", "it is worked out by a dense factorisation", "Singular values")

@@ -11,7 +11,23 @@ from spformats.array_api.namespaces import Array, is_sparse, sparse, storage
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
-    """``x1 @ x2``: two sparse arrays give a sparse one, a dense operand gives a dense result."""
+    """``x1 @ x2``: two sparse arrays give a sparse one, a dense operand gives a dense result.
+
+    Parameters
+    ----------
+    x1, x2 : arrays, shapes (n, m) and (m, p), or vectors
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.matmul(A, A)
+    <CDS 3×3 float64, nnz=9>
+    """
     x1, x2 = sparse(x1), sparse(x2)
     if not (is_sparse(x1) or is_sparse(x2)):
         return storage(x1).matmul(x1, x2)
@@ -24,12 +40,45 @@ def _product(x1: Any, x2: Any) -> Any:
 
 
 def matrix_transpose(x: Array, /) -> Array:
-    """The transpose; of a sparse array a view."""
+    """The transpose; of a sparse array a view.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+
+    Returns
+    -------
+    array, shape (m, n)
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.matrix_transpose(sf.eye(2, 3, format='csr'))
+    <CSR 3×2 float64, nnz=2, transpose view>
+    """
     return x.mT if is_sparse(x) else storage(x).matrix_transpose(x)
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
-    """Contract axes of two arrays; results of more than two dimensions are refused."""
+    """Contract axes of two arrays; results of more than two dimensions are refused.
+
+    Parameters
+    ----------
+    x1, x2 : arrays
+    axes : int or two sequences of int
+        How many axes, or which.
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.tensordot(A, A, axes=1)
+    <CDS 3×3 float64, nnz=9>
+    """
     x1, x2 = sparse(x1), sparse(x2)
     if not (is_sparse(x1) or is_sparse(x2)):
         return storage(x1).tensordot(x1, x2, axes=axes)
@@ -59,7 +108,26 @@ def _product_dtype(x1: Any, x2: Any) -> Any:
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """``sum(conj(x1) * x2)`` along an axis, a dense vector."""
+    """``sum(conj(x1) * x2)`` along an axis, a dense vector.
+
+    Parameters
+    ----------
+    x1, x2 : arrays
+        Their shapes broadcast.
+    axis : int
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds the values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.vecdot(A, A)
+    array([5., 6., 5.])
+    """
     x1, x2 = sparse(x1), sparse(x2)
     if not (is_sparse(x1) or is_sparse(x2)):
         return storage(x1).vecdot(x1, x2, axis=axis)

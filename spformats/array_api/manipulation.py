@@ -14,7 +14,23 @@ from spformats.formats import CSR, _arrays
 
 
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
-    """The array with its axes in another order; the transpose of a sparse array is a view."""
+    """The array with its axes in another order; the transpose of a sparse array is a view.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axes : tuple of int
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.permute_dims(sf.zeros((2, 3)), (1, 0)).shape
+    (3, 2)
+    """
     if not is_sparse(x):
         return storage(x).permute_dims(x, axes)
     order = tuple(axis_of(a) for a in axes)
@@ -24,7 +40,23 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 
 
 def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
-    """The array with axes moved to other places."""
+    """The array with axes moved to other places.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    source, destination : int or tuple of int
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.moveaxis(sf.zeros((2, 3)), 0, 1).shape
+    (3, 2)
+    """
     if not is_sparse(x):
         return storage(x).moveaxis(x, source, destination)
     first = [axis_of(a) for a in (source if isinstance(source, tuple) else (source,))]
@@ -35,7 +67,29 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
 
 
 def expand_dims(x: Array, /, axis: Any) -> Array:
-    """A vector as a sparse row or column; a sparse array has no room for another axis."""
+    """A vector as a sparse row or column; a sparse array has no room for another axis.
+
+    Parameters
+    ----------
+    x : array, shape (n,)
+    axis : int
+
+    Returns
+    -------
+    array
+        Sparse, CSR.
+
+    Raises
+    ------
+    ValueError
+        If x is sparse: it has two dimensions already.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.expand_dims(sf.arange(3), axis=0)
+    <CSR 1×3 int64, nnz=2>
+    """
     if is_sparse(x):
         raise ValueError(f"expand_dims of a sparse array of shape {x.shape}: a sparse array has exactly two dimensions")
     expanded = storage(x).expand_dims(x, axis=axis)
@@ -49,7 +103,30 @@ def _as_sparse(dense: Array) -> Array:
 
 
 def squeeze(x: Array, /, axis: Any) -> Array:
-    """A single row or column as a dense vector; a single entry as a 0-D array."""
+    """A single row or column as a dense vector; a single entry as a 0-D array.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int or tuple of int
+        Axes of length 1.
+
+    Returns
+    -------
+    array
+        Dense.
+
+    Raises
+    ------
+    ValueError
+        If one of the axes is longer.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.squeeze(sf.eye(1, 3), axis=0)
+    array([1., 0., 0.])
+    """
     if not is_sparse(x):
         return storage(x).squeeze(x, axis=axis)
     axes = {axis_of(a) for a in (axis if isinstance(axis, tuple) else (axis,))}
@@ -66,6 +143,29 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 
     Two dimensions give CSR, also from a vector. A vector from a matrix is dense, and `spformats.config` must allow it
     unless the matrix has a single row or column.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    shape : int or tuple of int
+        One length may be -1.
+    copy : bool, optional
+        False refuses to copy.
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    DensifyError
+        Outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.reshape(sf.eye(2), (1, 4)).todense()
+    array([[1., 0., 0., 1.]])
     """
     lengths = (int(shape),) if isinstance(shape, int | np.integer) else tuple(int(s) for s in shape)
     if not is_sparse(x):
@@ -115,7 +215,26 @@ def _at(csr: CSR, numbers: Any, data: Any, shape: tuple[int, int]) -> CSR:
 
 
 def flip(x: Array, /, *, axis: Any = None) -> Array:
-    """The array with rows, columns or both in reverse order, as CSR."""
+    """The array with rows, columns or both in reverse order, as CSR.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int or tuple of int, optional
+        Both where left out.
+
+    Returns
+    -------
+    array
+        Sparse, CSR.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.flip(sf.eye(2), axis=0).todense()
+    array([[0., 1.],
+           [1., 0.]])
+    """
     if not is_sparse(x):
         return storage(x).flip(x, axis=axis)
     axes = {0, 1} if axis is None else {axis_of(a) for a in (axis if isinstance(axis, tuple) else (axis,))}
@@ -140,7 +259,28 @@ def _scattered(csr: CSR, rows: Any, cols: Any, xp: Any) -> CSR:
 
 def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     """Entries moved along an axis, those pushed over the end coming in at the start (with ``axis=None``, row after
-    row)."""
+    row).
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    shift : int or tuple of int
+    axis : int or tuple of int, optional
+        Where left out, the entries are rolled row after row.
+
+    Returns
+    -------
+    array
+        Sparse, CSR.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.roll(sf.eye(3), 1, axis=1).todense()
+    array([[0., 1., 0.],
+           [0., 0., 1.],
+           [1., 0., 0.]])
+    """
     if not is_sparse(x):
         return storage(x).roll(x, shift, axis=axis)
     shifts = shift if isinstance(shift, tuple) else (shift,)

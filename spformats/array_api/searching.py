@@ -16,7 +16,28 @@ from spformats.formats import CSR, _arrays
 
 
 def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Number of elements that are not 0."""
+    """Number of elements that are not 0.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int or tuple of int, optional
+        All axes where left out.
+    keepdims : bool
+        Keep the reduced axes at length 1.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.count_nonzero(A, axis=0)
+    array([2, 3, 2])
+    """
     if not is_sparse(x):
         return storage(x).count_nonzero(x, axis=axis, keepdims=keepdims)
     axes = reduced_axes(axis)
@@ -44,19 +65,76 @@ def _coordinates(x: Any) -> tuple[Any, Any]:
 
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:
-    """Rows and columns of the elements that are not 0, row after row."""
+    """Rows and columns of the elements that are not 0, row after row.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+
+    Returns
+    -------
+    (rows, columns) : integer arrays
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.nonzero(sf.eye(2, k=1))
+    (array([0]), array([1]))
+    """
     return _coordinates(x) if is_sparse(x) else storage(x).nonzero(x)
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Place of the (first) largest element, the zeros that are not stored included."""
+    """Place of the (first) largest element, the zeros that are not stored included.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int, optional
+        Where left out, the place counts row after row.
+    keepdims : bool
+        Keep the reduced axes at length 1.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.argmax(A, axis=1)
+    array([0, 1, 2])
+    """
     if not is_sparse(x):
         return storage(x).argmax(x, axis=axis, keepdims=keepdims)
     return _place(x, axis, keepdims, "max")
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Place of the (first) smallest element, the zeros that are not stored included."""
+    """Place of the (first) smallest element, the zeros that are not stored included.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int, optional
+        Where left out, the place counts row after row.
+    keepdims : bool
+        Keep the reduced axes at length 1.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.argmin(A, axis=1)
+    array([1, 0, 1])
+    """
     if not is_sparse(x):
         return storage(x).argmin(x, axis=axis, keepdims=keepdims)
     return _place(x, axis, keepdims, "min")
@@ -103,7 +181,32 @@ def _first_in_rows(csr: CSR, operation: str) -> Any:
 
 
 def searchsorted(x1: Array, x2: Array, /, *, side: str = "left", sorter: Any = None) -> Array:
-    """Where elements of x2 belong in the sorted vector x1; a sparse x2 is treated as `densify` allows."""
+    """Where elements of x2 belong in the sorted vector x1; a sparse x2 is treated as `densify` allows.
+
+    Parameters
+    ----------
+    x1 : array, one dimension, sorted
+    x2 : array
+    side : {"left", "right"}
+    sorter : integer array, optional
+        What sorts x1.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds the values.
+
+    Raises
+    ------
+    DensifyError
+        Outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> sf.searchsorted(sf.arange(4), sf.arange(2))
+    array([0, 1])
+    """
     if is_sparse(x1):
         raise ValueError(f"searchsorted needs a sorted vector x1, got a sparse array of shape {x1.shape}")
     x2 = densified(x2, "searchsorted", "zeros have a place in x1 too")
@@ -115,6 +218,29 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
 
     Sparse over the union of the patterns where x2 is sparse or 0 (or the condition is dense and what it picks is 0
     where nothing is stored); dense, as `densify` allows, where x2 is not 0.
+
+    Parameters
+    ----------
+    condition : array
+    x1, x2 : arrays or scalars
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    DensifyError
+        Outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.where(A > 0, A, 0).todense()
+    array([[2., 0., 0.],
+           [0., 2., 0.],
+           [0., 0., 2.]])
     """
     condition, x1, x2 = map(sparse, (condition, x1, x2))
     operands = (condition, x1, x2)

@@ -35,27 +35,133 @@ def _counted(x: Any) -> tuple[Any, Any]:
 
 
 def unique_values(x: Array, /) -> Array:
-    """The different elements, a dense vector; every NaN is different."""
+    """The different elements, a dense vector; every NaN is different.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.unique_values(A)
+    array([-1.,  0.,  2.])
+    """
     return _counted(x)[0] if is_sparse(x) else storage(x).unique_values(x)
 
 
 def unique_counts(x: Array, /) -> Any:
-    """The different elements and how often each occurs."""
+    """The different elements and how often each occurs.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+
+    Returns
+    -------
+    UniqueCounts
+        ``values, counts``, dense vectors.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.unique_counts(A).counts
+    array([4, 2, 3])
+    """
     return UniqueCounts(*_counted(x)) if is_sparse(x) else storage(x).unique_counts(x)
 
 
 def unique_inverse(x: Array, /) -> Any:
-    """The different elements, and for every element which it is: dense, where `spformats.config` allows it."""
+    """The different elements, and for every element which it is: dense, where `spformats.config` allows it.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+
+    Returns
+    -------
+    named tuple
+        ``values, inverse_indices``.
+
+    Raises
+    ------
+    DensifyError
+        Outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> with sf.config(densify=True):
+    ...     sf.unique_inverse(sf.eye(2)).inverse_indices
+    array([[1, 0],
+           [0, 1]])
+    """
     return storage(x).unique_inverse(densified(x, "unique_inverse", "every element has a number"))
 
 
 def unique_all(x: Array, /) -> Any:
-    """`unique_counts` and `unique_inverse` together: dense, where `spformats.config` allows it."""
+    """`unique_counts` and `unique_inverse` together: dense, where `spformats.config` allows it.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+
+    Returns
+    -------
+    named tuple
+        ``values, indices, inverse_indices, counts``.
+
+    Raises
+    ------
+    DensifyError
+        Outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> with sf.config(densify=True):
+    ...     sf.unique_all(sf.eye(2)).counts
+    array([2, 2])
+    """
     return storage(x).unique_all(densified(x, "unique_all", "every element has a number"))
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
-    """Whether each element of x1 is one of x2's; sparse where a zero is not among those asked for."""
+    """Whether each element of x1 is one of x2's; sparse where a zero is not among those asked for.
+
+    Parameters
+    ----------
+    x1 : array
+    x2 : array or scalar
+    invert : bool
+
+    Returns
+    -------
+    array
+        Of bool.
+
+    Raises
+    ------
+    DensifyError
+        Outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> import numpy as np
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.isin(A, np.array([2.0])).todense()
+    array([[ True, False, False],
+           [False,  True, False],
+           [False, False,  True]])
+    """
     xp = storage(x1, x2)
     if is_sparse(x2):
         x2 = unique_values(x2)

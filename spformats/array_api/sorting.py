@@ -14,7 +14,30 @@ from spformats.formats import CSR, _arrays
 
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Each row (or column) sorted: the stored entries move to both ends and the zeros between them stay unstored."""
+    """Each row (or column) sorted: the stored entries move to both ends and the zeros between them stay unstored.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int
+    descending : bool
+    stable : bool
+        It is stable in any case.
+
+    Returns
+    -------
+    array
+        Sparse, CSR.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.sort(A).todense()
+    array([[-1.,  0.,  2.],
+           [-1., -1.,  2.],
+           [-1.,  0.,  2.]])
+    """
     if not is_sparse(x):
         return storage(x).sort(x, axis=axis, descending=descending, stable=stable)
     number = axis_of(axis)
@@ -43,7 +66,33 @@ def _sorted(x: Any, axis: int, descending: bool) -> Any:
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Places of the elements in sorted order: dense, where `spformats.config` allows it."""
+    """Places of the elements in sorted order: dense, where `spformats.config` allows it.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int
+    descending : bool
+    stable : bool
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Raises
+    ------
+    DensifyError
+        Outside ``with spformats.config(densify=True)``; the message gives the bytes.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> with sf.config(densify=True):
+    ...     sf.argsort(sf.eye(2))
+    array([[1, 0],
+           [0, 1]])
+    """
     xp = storage(x)
     if is_sparse(x):
         permit("argsort", "every element has a place", x.shape, np.int64)

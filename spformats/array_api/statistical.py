@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from typing import Any
 
 import numpy as np
 
 from spformats.array_api.data_types import native
-from spformats.array_api.densify import densified
 from spformats.array_api.joining import axis_of
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.array_api.segments import reduce_rows
@@ -55,7 +53,30 @@ def _summed_dtype(A: Any, dtype: Any) -> Any:
 
 
 def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """Sum over axes; along one axis it is a product with a vector of ones, in A's own format."""
+    """Sum over axes; along one axis it is a product with a vector of ones, in A's own format.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int or tuple of int, optional
+        All axes where left out.
+    dtype : dtype, optional
+        By default x's for floating values, 64 bits for integers.
+    keepdims : bool
+        Keep the reduced axes at length 1.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.sum(A, axis=1)
+    array([1., 0., 1.])
+    """
     if not is_sparse(x):
         xp = storage(x)
         return xp.sum(x, axis=axis, dtype=native(dtype, xp), keepdims=keepdims)
@@ -103,21 +124,85 @@ def _extreme_of(x: Any, axes: tuple[int, ...], operation: str) -> Any:
 
 
 def max(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Largest element over axes, the zeros that are not stored included; NaN where there is one."""
+    """Largest element over axes, the zeros that are not stored included; NaN where there is one.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int or tuple of int, optional
+        All axes where left out.
+    keepdims : bool
+        Keep the reduced axes at length 1.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.max(A)
+    np.float64(2.0)
+    """
     if not is_sparse(x):
         return storage(x).max(x, axis=axis, keepdims=keepdims)
     return _extreme(x, axis, keepdims, "max")
 
 
 def min(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Smallest element over axes, the zeros that are not stored included; NaN where there is one."""
+    """Smallest element over axes, the zeros that are not stored included; NaN where there is one.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int or tuple of int, optional
+        All axes where left out.
+    keepdims : bool
+        Keep the reduced axes at length 1.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.min(A, axis=0)
+    array([-1., -1., -1.])
+    """
     if not is_sparse(x):
         return storage(x).min(x, axis=axis, keepdims=keepdims)
     return _extreme(x, axis, keepdims, "min")
 
 
 def prod(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """Product over axes: 0 where an entry is not stored, NaN where it meets an infinity or NaN."""
+    """Product over axes: 0 where an entry is not stored, NaN where it meets an infinity or NaN.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int or tuple of int, optional
+        All axes where left out.
+    dtype : dtype, optional
+    keepdims : bool
+        Keep the reduced axes at length 1.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.prod(A)
+    np.float64(0.0)
+    """
     if not is_sparse(x):
         xp = storage(x)
         return xp.prod(x, axis=axis, dtype=native(dtype, xp), keepdims=keepdims)
@@ -147,93 +232,3 @@ def _row_products(csr: CSR, length: int) -> Any:
     unbounded = reduce_rows(csr, "max", (~xp.isfinite(csr.data)).astype(np.int8), 0) > 0
     at_missing = xp.where(unbounded, xp.asarray(np.nan, dtype=csr.dtype), xp.zeros((), dtype=csr.dtype))
     return xp.where(missing, at_missing, product)
-
-
-def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Mean over axes, the zeros that are not stored included."""
-    if not is_sparse(x):
-        return storage(x).mean(x, axis=axis, keepdims=keepdims)
-    axes = reduced_axes(axis)
-    if not storage(x).isdtype(x.dtype, ("real floating", "complex floating")):
-        x = x.astype(storage(x).float64)
-    if axes == ():
-        return x
-    count = math.prod(x.shape[a] for a in axes)
-    total = sum(x, axis=axes, keepdims=keepdims)
-    return _divided(total, count)
-
-
-def _divided(total: Any, count: float) -> Any:
-    """``total / count``; NaN where there was nothing to count, as in NumPy but without its warning."""
-    if count == 0:
-        return total * math.nan
-    return total / count
-
-
-def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Variance over axes, the zeros that are not stored included; the divisor is the number of entries less
-    ``correction``."""
-    if not is_sparse(x):
-        return storage(x).var(x, axis=axis, correction=correction, keepdims=keepdims)
-    axes = reduced_axes(axis)
-    if not storage(x).isdtype(x.dtype, ("real floating", "complex floating")):
-        x = x.astype(storage(x).float64)
-    if axes == ():
-        return x * 0
-    count = math.prod(x.shape[a] for a in axes)
-    divisor = builtins.max(count - correction, 0)
-    squares = _squared_deviations(x, axes, _divided(sum(x, axis=axes), count))
-    return shaped(
-        x,
-        _divided(squares, divisor) if divisor else squares * math.nan if not count else _infinite(squares),
-        axes,
-        keepdims,
-    )
-
-
-def _infinite(squares: Any) -> Any:
-    """What a division by zero degrees of freedom gives: inf, and NaN where there was no deviation."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return squares / (squares * 0)
-
-
-@structural
-def _squared_deviations(x: Any, axes: tuple[int, ...], average: Any) -> Any:
-    """Sum of |x - average|²: stored entries one by one, the others all at once."""
-    xp = x._xp
-    if axes == (0, 1):
-        values = x.to_csr().data
-        deviation = xp.abs(values - average)
-        missing = x.size - values.shape[0]
-        return xp.sum(deviation * deviation) + (missing * xp.abs(average) ** 2 if missing else 0)
-    csr = by_rows(x, axes)
-    from spformats.formats._arrays import rows_of
-
-    deviation = xp.abs(csr.data - average[rows_of(csr.indptr)])
-    missing = csr.shape[1] - (csr.indptr[1:] - csr.indptr[:-1])
-    rest = xp.where(missing > 0, missing * xp.abs(average) ** 2, 0).astype(deviation.dtype)
-    return reduce_rows(csr, "sum", deviation * deviation, 0) + rest
-
-
-def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Standard deviation over axes: the square root of `var`."""
-    if not is_sparse(x):
-        return storage(x).std(x, axis=axis, correction=correction, keepdims=keepdims)
-    variance = var(x, axis=axis, correction=correction, keepdims=keepdims)
-    if is_sparse(variance):
-        return variance
-    return storage(variance).sqrt(variance)
-
-
-def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """Running sums along an axis: dense, where `spformats.config` allows it."""
-    xp = storage(x)
-    dense = densified(x, "cumulative_sum", "every running sum after the first entry of a row is not 0")
-    return xp.cumulative_sum(dense, axis=axis, dtype=native(dtype, xp), include_initial=include_initial)
-
-
-def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """Running products along an axis: dense, where `spformats.config` allows it."""
-    xp = storage(x)
-    dense = densified(x, "cumulative_prod", "the running products before the first zero of a row are not 0")
-    return xp.cumulative_prod(dense, axis=axis, dtype=native(dtype, xp), include_initial=include_initial)

@@ -14,7 +14,28 @@ from spformats.array_api.statistical import reduced_axes
 
 
 def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Whether any element is not 0 (NaN is not)."""
+    """Whether any element is not 0 (NaN is not).
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int or tuple of int, optional
+        All axes where left out.
+    keepdims : bool
+        Keep the reduced axes at length 1.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.any(A)
+    np.True_
+    """
     if not is_sparse(x):
         return storage(x).any(x, axis=axis, keepdims=keepdims)
     if reduced_axes(axis) == ():
@@ -23,7 +44,28 @@ def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
 
 
 def all(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Whether every element is not 0; an entry that is not stored is."""
+    """Whether every element is not 0; an entry that is not stored is.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int or tuple of int, optional
+        All axes where left out.
+    keepdims : bool
+        Keep the reduced axes at length 1.
+
+    Returns
+    -------
+    array
+        Dense, of the library that holds x's values.
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.all(A, axis=0)
+    array([False,  True, False])
+    """
     if not is_sparse(x):
         return storage(x).all(x, axis=axis, keepdims=keepdims)
     axes = reduced_axes(axis)
@@ -33,7 +75,30 @@ def all(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
 
 
 def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
-    """Differences of neighbours along an axis, ``n`` times; a sparse array stays sparse."""
+    """Differences of neighbours along an axis, ``n`` times; a sparse array stays sparse.
+
+    Parameters
+    ----------
+    x : array, shape (n, m)
+    axis : int
+    n : int
+        How many times.
+    prepend, append : sparse arrays, optional
+        Joined to x at its ends first.
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import spformats as sf
+    >>> A = sf.gallery.laplace1d(3)
+    >>> sf.diff(A).todense()
+    array([[-3.,  1.],
+           [ 3., -3.],
+           [-1.,  3.]])
+    """
     if not is_sparse(x):
         return storage(x).diff(x, axis=axis, n=n, prepend=prepend, append=append)
     number = axis_of(axis)
