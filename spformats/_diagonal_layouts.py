@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from spformats.formats._arrays import pointers
-from spformats.formats.cdm import CDM, compact_rows
-from spformats.formats.cds import CDS
-from spformats.formats.diagonal import canonical_order, diagonal_range, require_square
-from spformats.formats.hm import HM
+from spformats.formats.diagonal import diagonal_range
+from spformats.linalg.diagonal_layout import ResultLayout
 
 NATIVE = ("cds", "hm", "cdm")
 
@@ -24,33 +21,16 @@ def diagonal_length(shape: tuple[int, int], offset: int) -> int:
 
 def build(
     offsets: np.ndarray, values: Callable[[int], Any], shape: tuple[int, int], dtype: np.dtype[Any], format: str
-) -> CDS | HM | CDM:
+) -> Any:
     """A diagonal format from sorted distinct offsets inside the matrix.
 
     ``values(k)`` gives the entries of diagonal ``offsets[k]`` from its first row on (or one number for all); it is
     called once for each k in rising order, so random values do not depend on the format.
     """
-    n = shape[0]
-    flat_offsets = offsets.tolist()
-    if format == "cds":
-        data = np.zeros((len(flat_offsets), n), dtype=dtype)
-        for k, offset in enumerate(flat_offsets):
-            lo, hi = diagonal_range(offset, *shape)
-            data[k, lo:hi] = values(k)
-        return CDS._build({"data": data, "offsets": offsets}, shape, symmetric=False)
-    require_square(format, shape)
-    ordered = canonical_order(offsets)
-    rank = np.argsort(ordered)
-    if format == "hm":
-        lengths = n - np.abs(ordered)
-        starts = pointers(lengths)
-        flat = np.empty(int(starts[-1]), dtype=dtype)
-        for k in range(len(flat_offsets)):
-            flat[starts[rank[k]] : starts[rank[k] + 1]] = values(k)
-        return HM._build({"data": flat, "offsets": ordered, "starts": starts[:-1]}, shape)
-    rows, count = compact_rows(ordered, n)
-    packed = np.zeros((count, n), dtype=dtype)
-    for k, offset in enumerate(flat_offsets):
-        lo, hi = diagonal_range(offset, n, n)
-        packed[rows[rank[k]], lo:hi] = values(k)
-    return CDM._build({"data": packed, "offsets": ordered, "rows": rows}, shape, transposed=False)
+    layout = ResultLayout(format, shape, offsets)
+    layout.check_size(dtype.itemsize, on_host=True)
+    flat = np.zeros(layout.size, dtype=dtype)
+    for k, (at, offset) in enumerate(zip(layout.base.tolist(), offsets.tolist(), strict=True)):
+        lo, hi = diagonal_range(offset, *shape)
+        flat[at + lo : at + hi] = values(k)
+    return layout.build(flat)
