@@ -74,12 +74,11 @@ def window(indices, ptr, C, lo, hi):
 
 
 def make_scatter(conj: bool):
-    """sums += op(block rows lo to hi) @ x for k right-hand sides; ``sums`` starts at column ``first``."""
+    """sums += alpha * op(block rows lo to hi) @ x for k right-hand sides; ``sums`` starts at column ``first``."""
 
     @kernel
-    def scatter(data, indices, ptr, R, C, x, sums, first, k, lo, hi):
-        for q in range(sums.size):
-            put(sums, q, 0)
+    def scatter(data, indices, ptr, R, C, x, sums, first, k, alpha, lo, hi):
+        a = sums.dtype.type(alpha)
         for i in range(lo, hi):
             for p in range(get(ptr, i), get(ptr, i + 1)):
                 j = np.int64(get(indices, p)) * C - first
@@ -90,14 +89,14 @@ def make_scatter(conj: bool):
                         acc = vload(sums, to + c, WIDTH)
                         for r in range(R):
                             v = get(data, (p * R + r) * C + b)
-                            acc = vmuladd(acc, np.conj(v) if conj else v, vload(x, (i * R + r) * k + c, WIDTH))
+                            acc = vmuladd(acc, a * (np.conj(v) if conj else v), vload(x, (i * R + r) * k + c, WIDTH))
                         vstore(sums, to + c, acc)
                         c += WIDTH
                     while c < k:
                         s = get(sums, to + c)
                         for r in range(R):
                             v = get(data, (p * R + r) * C + b)
-                            s += (np.conj(v) if conj else v) * get(x, (i * R + r) * k + c)
+                            s += a * (np.conj(v) if conj else v) * get(x, (i * R + r) * k + c)
                         put(sums, to + c, s)
                         c += 1
 

@@ -40,17 +40,16 @@ def spmv(R: int, C: int) -> Callable[..., Any]:
 
 @cache
 def scatter(R: int, C: int, conj: bool) -> Callable[..., Any]:
-    """``kernel(data, indices, ptr, R, C, x, sums, first, k, lo, hi)``: sums += op(block rows lo to hi) @ x, k = 1."""
+    """``kernel(data, indices, ptr, R, C, x, sums, first, k, alpha, lo, hi)``: sums += alpha * op(rows) @ x, k = 1."""
     name = f"bsr_scatter_{R}x{C}" + "_conj" * conj
     value = "np.conj(get(data, q + {}))" if conj else "get(data, q + {})"
     lines = [
-        f"def {name}(data, indices, ptr, R, C, x, sums, first, k, lo, hi):",
-        "    for q in range(sums.size):",
-        "        put(sums, q, 0)",
+        f"def {name}(data, indices, ptr, R, C, x, sums, first, k, alpha, lo, hi):",
+        "    a = sums.dtype.type(alpha)",
         "    p = get(ptr, lo)",
         "    for i in range(lo, hi):",
         "        end = get(ptr, i + 1)",
-        *(f"        x{r} = get(x, i * {R} + {r})" for r in range(R)),
+        *(f"        x{r} = a * get(x, i * {R} + {r})" for r in range(R)),
         "        while p < end:",
         f"            j = np.int64(get(indices, p)) * {C} - first",
         f"            q = p * {R * C}",

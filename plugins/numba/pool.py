@@ -25,7 +25,7 @@ from .trampoline import Trampoline
 
 Range = tuple[int, int]
 
-#: Products the caller runs alone after a helper that had a range was kept from the CPU, and the most after repeated ones.
+#: Products the caller runs alone after a helper with a range was kept from the CPU, and the most after repeated ones.
 REST, LONGEST_REST = 16, 4096
 
 #: How long a helper waits for the next product before it sleeps; waking one takes tens of microseconds.

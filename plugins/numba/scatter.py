@@ -10,11 +10,11 @@ import numpy as np
 from . import pool
 from .launch import Run, into, scalar_type, split
 from .operands import readable
-from .scatter_kernels import combine
+from .scatter_kernels import combine, prepare
 
 
 class Scatter(NamedTuple):
-    """A transposed product: ``kernel(*arrays, x, sums, first, k, lo, hi)`` adds rows lo to hi into ``sums``."""
+    """A transposed product: ``kernel(*arrays, x, sums, first, k, alpha, lo, hi)`` adds rows lo to hi."""
 
     kernel: Callable[..., Any]
     arrays: tuple
@@ -29,29 +29,37 @@ def scatter_run(plan: Scatter, size: int, dtype: np.dtype, result: np.dtype, nby
     # One range per thread: every further one is another buffer to fill and add up.
     ranges = split(rows, nbytes, plan.weights, plan.align, per_thread=1)
     arrays = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in plan.arrays)
-    windows = np.array([plan.window(lo, hi) for lo, hi in ranges], np.int64).reshape(-1, 2)
-    lengths = windows[:, 1] - windows[:, 0]
-    starts = np.concatenate([[0], np.cumsum(lengths)])
+    # The first range adds into y itself, the others into buffers as wide as the columns they touch.
+    windows = np.array([plan.window(lo, hi) for lo, hi in ranges[1:]], np.int64).reshape(-1, 2)
+    begin, end = np.ascontiguousarray(windows[:, 0]), np.ascontiguousarray(windows[:, 1])
+    starts = np.concatenate([[0], np.cumsum(end - begin)])
+    first, start = begin.tolist(), starts.tolist()
+    number = {lo: i for i, (lo, _) in enumerate(ranges)}
     columns = split(size, nbytes)
     threads = pool.thread_count()
     scalar = scalar_type(result)
     kernel = plan.kernel
-    number = {lo: i for i, (lo, _) in enumerate(ranges)}
-    begin, end = np.ascontiguousarray(windows[:, 0]), np.ascontiguousarray(windows[:, 1])
-    start = starts.tolist()
-    first = begin.tolist()
 
     def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
         k = x.shape[1] if matrix else 1
         x, y = x.reshape(-1), y.reshape(-1)
-        sums = np.empty(int(starts[-1]) * k, result)
+        if len(ranges) < 2:
+            prepare(y, beta, 0, size * k)
+            for lo, hi in ranges:
+                kernel(*arrays, x, y, 0, k, alpha, lo, hi)
+            return
+        sums = np.zeros(start[-1] * k, result)
 
         def add(lo: int, hi: int) -> None:
-            i = number[lo]
-            kernel(*arrays, x, sums[start[i] * k : start[i + 1] * k], first[i], k, lo, hi)
+            i = number[lo] - 1
+            if i < 0:
+                prepare(y, beta, 0, size * k)
+                kernel(*arrays, x, y, 0, k, alpha, lo, hi)
+            else:
+                kernel(*arrays, x, sums[start[i] * k : start[i + 1] * k], first[i], k, alpha, lo, hi)
 
         def gather(lo: int, hi: int) -> None:
-            combine(sums, starts[:-1] * k, begin * k, end * k, y, alpha, beta, lo * k, hi * k)
+            combine(sums, starts * k, begin * k, end * k, y, lo * k, hi * k)
 
         pool.run(add, ranges, threads)
         pool.run(gather, columns, threads)

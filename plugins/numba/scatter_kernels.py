@@ -1,7 +1,8 @@
 """Transposed products of the formats that keep rows, without a transposed copy.
 
-Each range of rows adds into a buffer of its own that covers the columns the range touches, and the buffers are summed
-in the order of the ranges. So no two threads write to one place and the result has the same bits on every run.
+The first range of rows adds into y, every other into a buffer of its own that covers the columns the range touches; the
+buffers are added to y in the order of the ranges. So no two threads write to one place, and the result has the same
+bits on every run.
 Layouts are those of `row_kernels`.
 """
 
@@ -37,12 +38,11 @@ def make_window(layout: int):
 
 
 def make_scatter(layout: int, conj: bool):
-    """sums += op(rows lo to hi) @ x, for k right-hand sides; ``sums`` starts at column ``first``."""
+    """sums += alpha * op(rows lo to hi) @ x, for k right-hand sides; ``sums`` starts at column ``first``."""
 
     @kernel
-    def scatter(data, indices, ptr, rlen, perm, step, x, sums, first, k, lo, hi):
-        for q in range(sums.size):
-            put(sums, q, 0)
+    def scatter(data, indices, ptr, rlen, perm, step, x, sums, first, k, alpha, lo, hi):
+        a = sums.dtype.type(alpha)
         for i in range(lo, hi):
             if layout == ROWS:
                 p0, count, stride = get(ptr, i), get(ptr, i + 1) - get(ptr, i), 1
@@ -51,7 +51,7 @@ def make_scatter(layout: int, conj: bool):
                 count, stride = np.int64(get(rlen, i)), step
             row = i if layout == ROWS or layout == STRIDED else np.int64(get(perm, i))
             if k == 1:
-                xi = get(x, row)
+                xi = a * get(x, row)
                 for j in range(count):
                     p = get(ptr, j) + p0 if layout == JAGGED else p0 + j * stride
                     q = np.int64(get(indices, p)) - first
@@ -62,8 +62,7 @@ def make_scatter(layout: int, conj: bool):
                     p = get(ptr, j) + p0 if layout == JAGGED else p0 + j * stride
                     q = (np.int64(get(indices, p)) - first) * k
                     v = get(data, p)
-                    if conj:
-                        v = np.conj(v)
+                    v = a * (np.conj(v) if conj else v)
                     c = 0
                     while c + WIDTH <= k:
                         acc = vload(sums, q + c, WIDTH)
@@ -77,17 +76,25 @@ def make_scatter(layout: int, conj: bool):
 
 
 @kernel
-def combine(sums, starts, firsts, lasts, y, alpha, beta, lo, hi):
-    """y[lo:hi] = alpha * (the buffers, added in order) + beta * y[lo:hi]; buffer r covers y[firsts[r]:lasts[r]]."""
-    fresh = beta == 0
+def prepare(y, beta, lo, hi):
+    """y[lo:hi] *= beta, or 0 where beta is 0."""
+    if beta == 0:
+        for i in range(lo, hi):
+            put(y, i, 0)
+    elif beta != 1:
+        for i in range(lo, hi):
+            put(y, i, beta * get(y, i))
+
+
+@kernel
+def combine(sums, starts, firsts, lasts, y, lo, hi):
+    """Add the buffers to y[lo:hi], in their order; buffer r covers y[firsts[r]:lasts[r]]."""
     for block in range(lo, hi, 1024):
         end = min(hi, block + 1024)
-        for i in range(block, end):
-            put(y, i, 0 * alpha if fresh else beta * get(y, i))
-        for r in range(starts.size):
+        for r in range(firsts.size):
             shift = get(starts, r) - get(firsts, r)
             for i in range(max(block, get(firsts, r)), min(end, get(lasts, r))):
-                put(y, i, get(y, i) + alpha * get(sums, shift + i))
+                put(y, i, get(y, i) + get(sums, shift + i))
 
 
 WINDOW = {layout: make_window(layout) for layout in (ROWS, STRIDED, JAGGED, BLOCKED)}
