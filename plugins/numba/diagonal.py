@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +22,23 @@ def _is_constant(values: np.ndarray) -> bool:
     return values.size > 1 and bool((head == head[0]).all()) and bool((values == values[0]).all())
 
 
-def table(A: Any, trans: str) -> tuple:
-    """Diagonals of op(A), constant ones apart: (flat, base, offsets, constants, their offsets, rows, cols)."""
+class Table(NamedTuple):
+    """Diagonals of op(A) that have an entry, those that are one number apart.
+
+    Entry (i, i + offsets[k]) is ``flat[base[k] + i]``; all entries of ``const_offsets[k]`` are ``flat[const_at[k]]``.
+    """
+
+    flat: np.ndarray
+    base: np.ndarray
+    offsets: np.ndarray
+    const_at: np.ndarray
+    const_offsets: np.ndarray
+    rows: int
+    cols: int
+
+
+def table(A: Any, trans: str) -> Table:
+    """Read A's diagonals once and find the constant ones."""
     flat, base, offsets = A._diagonals(trans)
     flat, base, offsets = np.asarray(flat).reshape(-1), np.asarray(base, np.int64), np.asarray(offsets, np.int64)
     rows, cols = A.shape if trans == "N" else A.shape[::-1]
@@ -33,31 +49,42 @@ def table(A: Any, trans: str) -> tuple:
     constant = np.array(
         [_is_constant(flat[b + i : b + j]) for b, i, j in zip(base, first, last, strict=True)], dtype=bool
     )
-    values = flat[(base + first)[constant]]
-    if trans == "C":
-        values = values.conj()
-    return flat, base[~constant], offsets[~constant], values, offsets[constant], rows, cols
+    at = (base + first)[constant]
+    return Table(flat, base[~constant], offsets[~constant], at, offsets[constant], rows, cols)
 
 
-def _table(A: Any, trans: str) -> tuple:
+def _table(A: Any, trans: str) -> Table:
     return A._plan(("numba diagonals", trans), lambda A: table(A, trans))
+
+
+def _bytes(A: Any, t: Table, dtype: np.dtype, result: np.dtype) -> tuple[int, int]:
+    """Bytes of the stored diagonals, and of x and y per column."""
+    return t.rows * len(t.base) * A.dtype.itemsize, t.rows * result.itemsize + t.cols * dtype.itemsize
 
 
 @dispatch.register("spmv", FORMATS, "numpy", name="numba", priority=10, prepare=True)
 def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
-    flat, base, offsets, values, const_offsets, rows, cols = _table(A, trans)
+    t = _table(A, trans)
     result = np.result_type(A.dtype, dtype)
-    nbytes = rows * (len(base) * A.dtype.itemsize + result.itemsize) + cols * dtype.itemsize
-    kernel = diagonal_kernels.spmv_conj if trans == "C" and A.dtype.kind == "c" else diagonal_kernels.spmv
-    return vector_run(kernel, (flat, base, offsets, values, const_offsets, cols), rows, result, split(rows, nbytes))
+    conj = trans == "C" and A.dtype.kind == "c"
+    kernel = diagonal_kernels.spmv_conj if conj else diagonal_kernels.spmv
+    values = t.flat[t.const_at]
+    arrays = (t.flat, t.base, t.offsets, values.conj() if conj else values, t.const_offsets, t.cols)
+    return vector_run(kernel, arrays, t.rows, result, split(t.rows, sum(_bytes(A, t, dtype, result))))
+
+
+def _ranges(rows: int, matrix_bytes: int, column_bytes: int, k: int) -> list[tuple[int, int]]:
+    return split(rows, matrix_bytes + k * column_bytes)
 
 
 @dispatch.register("spmm", FORMATS, "numpy", name="numba", priority=10, prepare=True)
 def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
-    flat, base, offsets, values, const_offsets, rows, cols = _table(A, trans)
+    t = _table(A, trans)
     result = np.result_type(A.dtype, dtype)
-    matrix_bytes = rows * len(base) * A.dtype.itemsize
-    column_bytes = rows * result.itemsize + cols * dtype.itemsize
+    matrix_bytes, column_bytes = _bytes(A, t, dtype, result)
     kernel = diagonal_spmm_source.spmm(trans == "C" and A.dtype.kind == "c")
-    arrays = (flat, base, offsets, values, const_offsets, cols)
-    return matrix_run(lambda k: kernel, arrays, rows, result, lambda k: split(rows, matrix_bytes + k * column_bytes))
+    steps = np.repeat([1, 0], [len(t.base), len(t.const_at)])
+    base, offsets = np.concatenate([t.base, t.const_at]), np.concatenate([t.offsets, t.const_offsets])
+    arrays = (t.flat, base, steps, offsets, t.cols)
+    ranges = partial(_ranges, t.rows, matrix_bytes, column_bytes)
+    return matrix_run(lambda k: kernel, arrays, t.rows, result, ranges)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -12,59 +12,48 @@ from .generated import define
 ROWS = 8
 #: Panels of 64, 16, 8, 4 and single columns: rows at a time, vectors, their width. Sixteen sums fit the registers.
 SHAPES = ((2, 8, 8, "while"), (4, 2, 8, "while"), (8, 1, 8, "if"), (8, 1, 4, "if"), (8, 1, 1, "while"))
+LAST_ROWS = ((1, 1, 8, "while"), (1, 1, 1, "while"))
 BLOCK = 512  # rows for which the diagonals that cover all of them are found once
 
 
 @cache
 def spmm(conj: bool) -> Callable[..., Any]:
-    """``kernel(flat, base, offsets, const, const_offsets, cols, x, y, k, alpha, beta, lo, hi)``.
+    """``kernel(flat, base, steps, offsets, cols, x, y, k, alpha, beta, lo, hi)``.
 
-    Arguments as in `diagonal_kernels.make_spmv`. Diagonals that begin or end inside a block of rows follow one by one.
+    Entry (i, i + offsets[d]) is ``flat[base[d] + i * steps[d]]``, where the step of a constant diagonal is 0. Diagonals
+    that begin or end inside a block of rows follow one by one.
     """
-    value = "np.conj(get(flat, get(base, d) + i))" if conj else "get(flat, get(base, d) + i)"
+    value = "get(flat, get(base, d) + i * get(steps, d))"
     name = "diagonal_spmm" + "_conj" * conj
     lines = [
-        f"def {name}(flat, base, offsets, const, const_offsets, cols, x, y, k, alpha, beta, lo, hi):",
-        "    stored, fixed = offsets.size, const_offsets.size",
-        "    at, shift = np.empty(stored, np.int64), np.empty(stored, np.int64)",
-        "    const_at = np.empty(fixed, np.int64)",
+        f"def {name}(flat, base, steps, offsets, cols, x, y, k, alpha, beta, lo, hi):",
+        "    stored = offsets.size",
+        "    covering = np.empty(stored, np.int64)",
         f"    ahead = {AHEAD} // flat.itemsize",
         "    fresh = beta == 0",
         f"    for first in range(lo, hi, {BLOCK}):",
         f"        last = min(first + {BLOCK}, hi)",
-        "        full = const_full = 0",
+        "        full = 0",
         "        for d in range(stored):",
         "            if get(offsets, d) >= -first and last <= cols - get(offsets, d):",
-        "                put(at, full, get(base, d))",
-        "                put(shift, full, get(offsets, d))",
+        "                put(covering, full, d)",
         "                full += 1",
-        "        for d in range(fixed):",
-        "            if get(const_offsets, d) >= -first and last <= cols - get(const_offsets, d):",
-        "                put(const_at, const_full, d)",
-        "                const_full += 1",
         f"        for i in range(first, last, {ROWS}):",
         f"            rows = min({ROWS}, last - i)",
         "            c = 0",
         f"            if rows == {ROWS}:",
-        *_panels(ROWS, conj, " " * 16),
+        *_panels(ROWS, SHAPES, conj, " " * 16),
         "            else:",
         "                begin = i",
         "                for i in range(begin, last):",
         "                    c = 0",
-        *_panels(1, conj, " " * 20),
+        *_panels(1, LAST_ROWS, conj, " " * 20),
         "        if full < stored:",
         "            for d in range(stored):",
         "                offset = get(offsets, d)",
         "                if offset < -first or last > cols - offset:",
         "                    for i in range(max(first, -offset), min(last, cols - offset)):",
-        f"                        value = alpha * {value}",
-        *_axpy(" " * 24),
-        "        if const_full < fixed:",
-        "            for d in range(fixed):",
-        "                offset = get(const_offsets, d)",
-        "                if offset < -first or last > cols - offset:",
-        "                    for i in range(max(first, -offset), min(last, cols - offset)):",
-        "                        value = alpha * get(const, d)",
+        f"                        value = alpha * {f'np.conj({value})' if conj else value}",
         *_axpy(" " * 24),
     ]
     return define(name, lines)
@@ -85,8 +74,7 @@ def _axpy(indent: str) -> list[str]:
     return [indent + line for line in lines]
 
 
-def _panels(rows: int, conj: bool, indent: str) -> list[str]:
-    shapes = [(min(rows, r), vectors, width, loop) for r, vectors, width, loop in SHAPES]
+def _panels(rows: int, shapes: Iterable[tuple], conj: bool, indent: str) -> list[str]:
     return [indent + line for shape in shapes for line in _panel(rows, *shape, conj)]
 
 
@@ -95,31 +83,24 @@ def _panel(strip: int, rows: int, vectors: int, width: int, loop: str, conj: boo
     sums = [[f"s{r}_{v}_{vectors * width}_{strip}" for v in range(vectors)] for r in range(rows)]
     zero = "y.dtype.type(0)" if width == 1 else f"vzero(y, {width})"
 
-    def add(value: str) -> list[str]:
-        lines = []
-        for r, row in enumerate(sums):
-            lines.append(f"v = {value.format(r)}")
-            q = f"q + {r} * k"
-            if width == 1:
-                lines.append(f"{row[0]} += v * get(x, {q})")
-            else:
-                lines += [f"{s} = vmuladd({s}, v, vload(x, {q} + {n * width}, {width}))" for n, s in enumerate(row)]
-        return lines
-
-    stored = "np.conj(get(flat, a + {}))" if conj else "get(flat, a + {})"
+    load = "np.conj(get(flat, a + {} * step))" if conj else "get(flat, a + {} * step)"
     inner = [
         *(f"{s} = {zero}" for row in sums for s in row),
-        "for d in range(full):",
-        "    a = get(at, d) + i + h",
-        "    q = (i + h + get(shift, d)) * k + c",
+        "for n in range(full):",
+        "    d = get(covering, n)",
+        "    step = get(steps, d)",
+        "    a = get(base, d) + (i + h) * step",
+        "    q = (i + h + get(offsets, d)) * k + c",
         "    if c == 0 and h == 0:",
         f"        prefetch(flat, a + ahead, {strip})",
-        *(f"    {line}" for line in add(stored)),
-        "for d in range(const_full):",
-        "    value = get(const, get(const_at, d))",
-        "    q = (i + h + get(const_offsets, get(const_at, d))) * k + c",
-        *(f"    {line}" for line in add("value")),
     ]
+    for r, row in enumerate(sums):
+        inner.append(f"    v = {load.format(r)}")
+        if width == 1:
+            inner.append(f"    {row[0]} += v * get(x, q + {r} * k)")
+        else:
+            for n, s in enumerate(row):
+                inner.append(f"    {s} = vmuladd({s}, v, vload(x, q + {r} * k + {n * width}, {width}))")
     for r, row in enumerate(sums):
         to = f"(i + h + {r}) * k + c"
         if width == 1:

@@ -75,7 +75,8 @@ def vload_first(typingctx, array, index, count, width):
         align = alignment(vector.scalar)
         if wanted == vector.width:
             return builder.load(pointer, align=align)
-        flags = [ir.Constant(ir.IntType(1), lane < lane_count(vector.scalar, wanted)) for lane in range(value_type.count)]
+        active = lane_count(vector.scalar, wanted)
+        flags = [ir.Constant(ir.IntType(1), lane < active) for lane in range(value_type.count)]
         mask = ir.Constant(ir.VectorType(ir.IntType(1), value_type.count), flags)
         kind = {32: "f32", 64: "f64"}[real_type(vector.scalar).bitwidth]
         function = cgutils.get_or_insert_function(
