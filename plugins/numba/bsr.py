@@ -15,8 +15,8 @@ from .scatter import Scatter, scatter_run
 
 #: Blocks of up to this many entries are written out; larger ones run in loops.
 LARGEST = 64
-#: Blocks a row from which vectors pay for adding up their lanes at the end of the row.
-LONG_ROW = 8
+#: Where memory is the limit, vectors win only for blocks of fewer entries than this in rows of at least so many blocks.
+SMALL, LONG_ROW = 16, 8
 
 
 def spmv_kernel(A: Any) -> Callable[..., Any]:
@@ -26,7 +26,7 @@ def spmv_kernel(A: Any) -> Callable[..., Any]:
         return bsr_kernels.spmv
     blocks_a_row = len(A.indices) / max(len(A.indptr) - 1, 1)
     single = A.dtype in (np.float32, np.complex64)  # where arithmetic, not memory, is the limit
-    if C <= 8 and (single or blocks_a_row >= LONG_ROW):
+    if C <= 8 and (single or (R * C < SMALL and blocks_a_row >= LONG_ROW)):
         return bsr_vector_source.spmv(R, C)
     return bsr_source.spmv(R, C)
 
