@@ -70,7 +70,7 @@ def public_functions():
                 yield f"{module.__name__}.{name}", thing
 
 
-@pytest.mark.parametrize(("name", "function"), public_functions())
+@pytest.mark.parametrize(("name", "function"), list(public_functions()))
 def test_public_functions_have_parameters_and_an_example(name, function):
     sections = re.findall(r"^ *(\w+)\n *-{4,}$", function.__doc__, flags=re.MULTILINE)
     assert {"Parameters", "Examples"} <= set(sections), f"{name} documents {sections} only"

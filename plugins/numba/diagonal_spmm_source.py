@@ -74,7 +74,7 @@ def _axpy(indent: str) -> list[str]:
     return [indent + line for line in lines]
 
 
-def _panels(rows: int, shapes: Iterable[tuple], conj: bool, indent: str) -> list[str]:
+def _panels(rows: int, shapes: Iterable[tuple[int, int, int, str]], conj: bool, indent: str) -> list[str]:
     return [indent + line for shape in shapes for line in _panel(rows, *shape, conj)]
 
 
