@@ -7,15 +7,18 @@ nature.
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from spformats.array_api.densify import permit
-from spformats.array_api.elementwise_unary import named, over_stored, sentence
+from spformats.array_api.elementwise_unary import held, named, over_stored, sentence
 from spformats.array_api.namespaces import Array, is_dense, is_sparse, sparse, storage, structural
 from spformats.array_api.patterns import INTERSECTION, UNION, combine
+from spformats.formats import BSR, ELL, PJAD
 
 DENSE = "dense"
 
@@ -95,7 +98,7 @@ def apply(name: str, x1: Any, x2: Any) -> Any:
     x1, x2 = sparse(x1), sparse(x2)
     if not (is_sparse(x1) or is_sparse(x2)):
         return getattr(storage(x1, x2), name)(x1, x2)
-    function = getattr(storage(*(x for x in (x1, x2) if is_sparse(x))), name)
+    function = functools.partial(held, getattr(storage(*(x for x in (x1, x2) if is_sparse(x))), name))
     pattern = _TABLE[name][0]
     if is_sparse(x1) and is_sparse(x2):
         return _two(name, function, x1, x2, pattern)
@@ -150,7 +153,8 @@ def _with_other(name: str, function: Callable[..., Any], A: Any, other: Any, pat
     keeps = at_zero is None or not bool(xp.any(xp.astype(at_zero, xp.bool)))
     if getattr(other, "ndim", 0) == 0:
         if keeps:
-            return over_stored(A, lambda values: function(values, other))
+            result = over_stored(A, lambda values: function(values, other))
+            return result if name != "multiply" or _finite(other) else _padding_cleared(result)
         order = f"{name}({other}, 0)" if swapped else f"{name}(0, {other})"
         permit(f"{name} of a sparse array and {other}", f"{order} is not 0", A.shape, at_zero.dtype)
         return function(A.todense(), other)
@@ -186,6 +190,31 @@ def _adopted(name: str, A: Any, other: Any) -> Any:
     )
 
 
+def _finite(scalar: Any) -> bool:
+    number = complex(scalar)
+    return math.isfinite(number.real) and math.isfinite(number.imag)
+
+
+@structural
+def _padding_cleared(A: Any) -> Any:
+    """A with zeros in the slots that stand for no entry: 0 times an infinity has made NaN of them."""
+    if A._source is not None:
+        base, taken = A._source
+        return _padding_cleared(base)._transpose_of(taken)
+    if isinstance(A, ELL | PJAD):
+        return A.to_csr().asformat(A.format, force=True, **A._layout())
+    if not isinstance(A, BSR):
+        return A
+    (n, m), (height, width) = A.shape, A.blocksize
+    data = A.data.copy()
+    if n % height:
+        data[int(A.indptr[-2]) :, n % height :, :] = 0
+    if m % width:
+        last = A._xp.flatnonzero(A.indices == m // width)
+        data[last, :, m % width :] = 0
+    return A._with_data(data)
+
+
 @structural
 def _over_pattern(name: str, A: Any, other: Any, shape: tuple[int, int], swapped: bool) -> Any:
     """The function at A's stored entries only, in A's format."""
@@ -195,7 +224,7 @@ def _over_pattern(name: str, A: Any, other: Any, shape: tuple[int, int], swapped
     A = broadcast_to(A, shape)
     csr = A.to_csr()
     full = csr._xp.broadcast_to(other, shape)
-    beside, function = full[rows_of(csr.indptr), csr.indices], getattr(storage(A), name)
+    beside, function = full[rows_of(csr.indptr), csr.indices], functools.partial(held, getattr(storage(A), name))
     data = function(beside, csr.data) if swapped else function(csr.data, beside)
     layout = A._layout()
     if layout.get("symmetric"):

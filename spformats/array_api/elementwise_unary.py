@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from spformats.array_api.densify import permit
 from spformats.array_api.namespaces import Array, is_sparse, storage
 from spformats.formats import _arrays
@@ -118,10 +120,18 @@ def over_stored(x: Any, function: Callable[[Any], Any]) -> Any:
         if taken == "T":
             return over_stored(base, function)._transpose_of("T")
         x.data  # noqa: B018 (reading a part makes the parts of a lazy adjoint)
-    data = function(x.data)
+    data = held(function, x.data)
     if data is x.data:
         return x
     return x._with_data(laid_out_like(data, x.data))
+
+
+def held(function: Callable[..., Any], *operands: Any) -> Any:
+    """The function's values in a data type that formats hold: NumPy answers float16 for bool and 8-bit integers."""
+    result = function(*operands)
+    if getattr(result.dtype, "char", "") != "e":
+        return result
+    return function(*(x.astype(np.float32) if hasattr(x, "dtype") else x for x in operands))
 
 
 def laid_out_like(data: Any, model: Any) -> Any:
@@ -151,8 +161,8 @@ def _filler(name: str, text: str, why: str) -> Callable[..., Any]:
         f = getattr(storage(x), name)
         if not is_sparse(x):
             return f(x)
-        permit(f"{name} of a sparse array", why, x.shape, f(storage(x).ones((1,), dtype=x.dtype)).dtype)
-        return f(x.todense())
+        permit(f"{name} of a sparse array", why, x.shape, held(f, storage(x).ones((1,), dtype=x.dtype)).dtype)
+        return held(f, x.todense())
 
     summary = f"{sentence(text)}, elementwise. Dense, because {why}: see `spformats.config`."
     matrix = "sf.eye(3, dtype=bool)" if name in ("bitwise_invert", "logical_not") else "sf.eye(3)"

@@ -168,7 +168,9 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
     if statistical.reduced_axes(axis) == ():
         return magnitude
     if ord == float("inf"):
-        return statistical.max(magnitude, **kept)
+        # a vector without elements has the norm 0, though it has no largest element
+        empty = 0 in [x.shape[a] for a in statistical.reduced_axes(axis)]
+        return (statistical.sum if empty else statistical.max)(magnitude, **kept)
     if ord == -float("inf"):
         return statistical.min(magnitude, **kept)
     if ord == 0:
@@ -219,7 +221,10 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
         return vector_norm(x, keepdims=keepdims)
     if ord in (1, -1, float("inf"), -float("inf")):
         sums = statistical.sum(over_stored(x, xp.abs), axis=0 if abs(ord) == 1 else 1)
-        norm = xp.max(sums) if ord > 0 else xp.min(sums)
+        if ord > 0:
+            norm = xp.max(sums) if sums.shape[0] else xp.sum(sums)  # no column or row: the norm is 0
+        else:
+            norm = xp.min(sums)
         return xp.reshape(norm, (1, 1)) if keepdims else norm
     dense = densified(x, f"matrix_norm of order {ord!r}", "it needs all singular values")
     return xp.linalg.matrix_norm(dense, keepdims=keepdims, ord=ord)

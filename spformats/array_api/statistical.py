@@ -110,12 +110,13 @@ def _extreme_of(x: Any, axes: tuple[int, ...], operation: str) -> Any:
     xp = x._xp
     pick = xp.maximum if operation == "max" else xp.minimum
     if axes == (0, 1):
-        values = stored_values(x)
+        # an array with an entry in every place may still have padding, which must not be read as a zero
+        values = x.to_csr().data if x.nnz >= x.size else stored_values(x)
         zero = xp.zeros((), dtype=x.dtype)
         if not values.size:
             return zero
         best = getattr(xp, operation)(values)
-        return best if x.nnz == x.size and values.size == x.size else pick(best, zero)
+        return best if x.nnz >= x.size and values.size == x.size else pick(best, zero)
     csr = by_rows(x, axes)
     # a row without entries gets 0, the value of its entries all the same
     best = reduce_rows(csr, operation, csr.data, 0)

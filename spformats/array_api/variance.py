@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from spformats.array_api.densify import permit
+from spformats.array_api.elementwise_unary import over_stored
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.array_api.segments import reduce_rows
 from spformats.array_api.statistical import by_rows, reduced_axes, shaped, sum
@@ -85,7 +87,7 @@ def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
     if not storage(x).isdtype(x.dtype, ("real floating", "complex floating")):
         x = x.astype(storage(x).float64)
     if axes == ():
-        return x * 0
+        return _of_single_elements(x, correction)
     count = math.prod(x.shape[a] for a in axes)
     divisor = max(count - correction, 0)
     squares = _squared_deviations(x, axes, _divided(sum(x, axis=axes), count))
@@ -95,6 +97,16 @@ def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
         axes,
         keepdims,
     )
+
+
+def _of_single_elements(x: Any, correction: float) -> Any:
+    """The variance of each element by itself: 0 (NaN for an infinity or NaN) while a degree of freedom is left."""
+    xp = storage(x)
+    squares = over_stored(x, lambda values: xp.abs(values * 0))
+    if correction < 1:
+        return squares
+    permit(f"var with axis=() and correction {correction}", "0 / 0 is NaN", x.shape, squares.dtype)
+    return xp.full(x.shape, math.nan, dtype=squares.dtype, device=x.device)
 
 
 def _infinite(squares: Any) -> Any:
