@@ -129,9 +129,17 @@ def finfo(type: Any, /) -> FloatLimits:
     32
     """
     xp = _library(type)
+    _must_be(type, xp, ("real floating", "complex floating"), "finfo needs a floating-point data type")
     limits = xp.finfo(native(_plain(type), xp) if not is_dense(type) else type)
     eps, largest, least, normal = (float(getattr(limits, name)) for name in ("eps", "max", "min", "smallest_normal"))
     return FloatLimits(int(limits.bits), eps, largest, least, normal, limits.dtype)
+
+
+def _must_be(thing: Any, xp: Any, kind: Any, what: str) -> None:
+    """Refuse an array or a data type of another kind than this."""
+    dtype = native(thing.dtype if is_sparse(thing) or is_dense(thing) else thing, xp)
+    if not xp.isdtype(np.dtype(dtype) if isinstance(dtype, str | type) else dtype, kind):
+        raise ValueError(f"{what}, got {getattr(dtype, '__name__', dtype)}")
 
 
 def iinfo(type: Any, /) -> Any:
@@ -153,6 +161,7 @@ def iinfo(type: Any, /) -> Any:
     2147483647
     """
     xp = _library(type)
+    _must_be(type, xp, "integral", "iinfo needs an integer data type")
     return xp.iinfo(native(_plain(type), xp) if not is_dense(type) else type)
 
 

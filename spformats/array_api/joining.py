@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,10 @@ from spformats.formats import CSR, _arrays
 
 def axis_of(axis: Any, ndim: int = 2) -> int:
     """An axis as a number from 0, or NumPy's AxisError (an IndexError and a ValueError)."""
-    number = int(axis)
+    try:
+        number = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"an axis must be an integer, got {axis!r}") from None
     if not -ndim <= number < ndim:
         raise np.exceptions.AxisError(f"axis {axis} is out of range for an array of {ndim} dimensions")
     return number % ndim

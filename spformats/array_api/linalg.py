@@ -6,6 +6,7 @@ matrix are dense by nature: they run where `spformats.config` allows it.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from spformats.array_api import statistical
@@ -226,6 +227,8 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
         else:
             norm = xp.min(sums)
         return xp.reshape(norm, (1, 1)) if keepdims else norm
+    if ord not in (2, -2, "nuc"):
+        raise ValueError(f"unknown order {ord!r} of a matrix norm; known: 'fro', 'nuc', 1, -1, 2, -2, inf, -inf")
     dense = densified(x, f"matrix_norm of order {ord!r}", "it needs all singular values")
     return xp.linalg.matrix_norm(dense, keepdims=keepdims, ord=ord)
 
@@ -253,6 +256,10 @@ def matrix_power(x: Array, n: int, /) -> Array:
         return storage(x).linalg.matrix_power(x, n)
     if x.shape[0] != x.shape[1]:
         raise ValueError(f"matrix_power needs a square matrix, got shape {x.shape}")
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise TypeError(f"matrix_power needs an integer power, got {n!r}") from None
     if n < 0:
         return storage(x).linalg.matrix_power(densified(x, "matrix_power with a negative power", "the inverse is"), n)
     if n == 0:

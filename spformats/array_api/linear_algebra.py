@@ -83,6 +83,8 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
     if not (is_sparse(x1) or is_sparse(x2)):
         return storage(x1).tensordot(x1, x2, axes=axes)
     if isinstance(axes, int):
+        if not 0 <= axes <= min(x1.ndim, x2.ndim):
+            raise ValueError(f"tensordot over {axes} axes: the arrays have {x1.ndim} and {x2.ndim} dimensions")
         pairs = [(x1.ndim - axes + i, i) for i in range(axes)]
     else:
         pairs = [(axis_of(a, x1.ndim), axis_of(b, x2.ndim)) for a, b in zip(*axes, strict=True)]

@@ -244,6 +244,9 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     """
     condition, x1, x2 = map(sparse, (condition, x1, x2))
     operands = (condition, x1, x2)
+    for x in operands:
+        if not (is_sparse(x) or is_dense(x) or isinstance(x, int | float | complex)):
+            raise TypeError(f"where takes arrays and numbers, got {type(x).__name__}")
     if not any(map(is_sparse, operands)):
         return storage(*operands).where(condition, x1, x2)
     xp = storage(*(x for x in operands if is_sparse(x)))

@@ -70,3 +70,22 @@ def test_norms_of_arrays_without_elements(shape):
         assert sf.linalg.matrix_norm(A, ord=ord) == xp.linalg.matrix_norm(D, ord=ord) == 0
     assert sf.linalg.vector_norm(A, ord=np.inf) == 0
     assert sf.linalg.vector_norm(A, ord=np.inf, axis=0, keepdims=True).shape == (1, shape[1])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda A: sf.sum(A, axis=1.5), TypeError, "integer, got 1.5"),
+        (lambda A: sf.max(A, axis="x"), TypeError, "integer, got 'x'"),
+        (lambda A: sf.tensordot(A, A, axes=3), ValueError, "over 3 axes"),
+        (lambda A: sf.linalg.matrix_power(A, 1.5), TypeError, "got 1.5"),
+        (lambda A: sf.linalg.matrix_norm(A, ord=3), ValueError, "unknown order 3"),
+        (lambda A: sf.finfo(sf.int8), ValueError, "got int8"),
+        (lambda A: sf.iinfo(A), ValueError, "got float64"),
+        (lambda A: sf.where(A > 0, A, None), TypeError, "got NoneType"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, says):
+    with pytest.raises(error, match=says) as caught:
+        call(sf.eye(3))
+    assert not isinstance(caught.value, sf.DensifyError)
