@@ -27,6 +27,8 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
     Raises
     ------
+    TypeError
+        If x is of bool.
     DensifyError
         Outside ``with spformats.config(densify=True)``; the message gives the bytes.
 
@@ -41,6 +43,8 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """
     if not (is_sparse(x) or is_sparse(min) or is_sparse(max)):
         return storage(x).clip(x, min, max)
+    if x.dtype == storage(x).bool:
+        raise TypeError("clip takes numbers, got an array of bool; see spformats.astype")
     if all(
         bound is None or isinstance(bound, int | float) or getattr(bound, "ndim", None) == 0 for bound in (min, max)
     ):

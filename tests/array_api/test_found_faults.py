@@ -82,6 +82,7 @@ def test_norms_of_arrays_without_elements(shape):
         (lambda A: sf.linalg.matrix_norm(A, ord=3), ValueError, "unknown order 3"),
         (lambda A: sf.finfo(sf.int8), ValueError, "got int8"),
         (lambda A: sf.iinfo(A), ValueError, "got float64"),
+        (lambda A: sf.clip(A > 0, -1), TypeError, "array of bool"),
         (lambda A: sf.where(A > 0, A, None), TypeError, "got NoneType"),
     ],
 )
