@@ -4,15 +4,19 @@
     python benchmarks/cpu.py --only twins --twins DIR --out more.json  # DIR holds a twins.py with twin(name, scale)
     python benchmarks/cpu.py --only files --files DIR/*.mtx.gz --out files.json
 
-In every repeat our formats and the peers take turns, so that a slow spell of the machine meets all of them. The result
-is a pyperf suite (``python -m pyperf stats results.json``); metadata hold the bytes a product must move
-and the triad bandwidth measured in turn with it. ``cpu_report.py`` makes a table and a plot. GFLOPS are 2·nnz/t.
+In every repeat our formats and the peers take turns, so that a slow spell of the machine meets all of them. A turn
+begins with a pause, in which the threads of the one before go to sleep, and a product that is not timed, which wakes
+one's own: as in a solver, where one product follows another. The result is a pyperf suite (``python -m pyperf stats
+results.json``); its metadata hold the bytes a product must move, and the triad is measured in turn with the products.
+``cpu_report.py`` makes a table and a plot. GFLOPS are 2·nnz/t.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,10 +31,15 @@ import spformats as sf
 from spformats import dispatch
 from spformats_plugins.numba import pool
 
+os.environ.setdefault("KMP_BLOCKTIME", "1")
+
 Case = tuple[str, sp.csr_array, dict[str, dict[str, Any]], tuple[int, int] | None]
 BLOCKS = [(r, r) for r in range(2, 9)] + [(3, 2), (2, 3), (6, 3), (5, 4)]
 #: Entries a large matrix is scaled down to.
 ENTRIES = 6e6
+#: Seconds between turns: more than KMP_BLOCKTIME, for which MKL's threads spin on the cores after a product.
+PAUSE = 0.003
+IN_A_TURN = 3
 
 
 @numba.njit(nogil=True, fastmath=True)
@@ -131,9 +140,12 @@ def measure(suite: list[pyperf.Benchmark], case: Case, dtype: str, k: int | None
     start = pyperf.perf_counter()
     while len(times["triad"]) < 5 or pyperf.perf_counter() - start < given.seconds:
         for label, product in contestants.items():
-            begin = pyperf.perf_counter()
+            time.sleep(PAUSE)
             product()
-            times[label].append(pyperf.perf_counter() - begin)
+            for _ in range(IN_A_TURN):
+                begin = pyperf.perf_counter()
+                product()
+                times[label].append(pyperf.perf_counter() - begin)
     common = {"case": name, "dtype": dtype, "columns": k or 1, "operation": operation, "nnz": csr.nnz}
     for label, values in times.items():
         metadata = {
