@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
@@ -88,7 +89,7 @@ class Operators:
 
     # ------------------------------------------------------------------ scaling
     def __mul__(self: Any, x: Any) -> Any:
-        if _is_scalar(x):
+        if _is_scalar(x) and abs(x) < math.inf:  # inf and NaN must not reach padding
             return self._scaled(x)
         if _is_operator(x):  # among operators * is composition
             return self @ x

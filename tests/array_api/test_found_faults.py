@@ -90,3 +90,21 @@ def test_wrong_arguments_are_named(call, error, says):
     with pytest.raises(error, match=says) as caught:
         call(sf.eye(3))
     assert not isinstance(caught.value, sf.DensifyError)
+
+
+@pytest.mark.parametrize("factor", [np.inf, np.nan, np.float32("inf")])
+def test_operator_times_inf_keeps_padding_zero(factor):
+    M = np.array([[1, 0, 2.0], [0, 0, 0], [0, 0, -3]])
+    for layout in ({"format": "bsr", "blocksize": (2, 2), "pad": True}, {"format": "ell"}, {"format": "pjad"}):
+        A = sf.asarray(M, **layout)
+        for B in (A * factor, factor * A):
+            assert type(B) is type(A)
+            stored = M != 0
+            np.testing.assert_array_equal(B.todense()[stored], M[stored] * factor)
+            if A.format != "bsr":  # zeros inside a block are stored, and 0 * inf is NaN
+                assert not B.todense()[~stored].any()
+
+
+def test_operator_times_bool():
+    A = sf.gallery.laplace1d(3)
+    assert (A * True).dtype == A.dtype and not (A * np.False_).todense().any()
