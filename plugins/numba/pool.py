@@ -26,7 +26,7 @@ from .trampoline import Trampoline
 Range = tuple[int, int]
 
 #: Products the caller runs alone after a helper with a range was kept from the CPU, and the most after repeated ones.
-REST, LONGEST_REST = 16, 4096
+REST, LONGEST_REST = 8, 64
 
 #: How long a helper waits for the next product before it sleeps; waking one takes tens of microseconds.
 SPIN_SECONDS = 200e-6
