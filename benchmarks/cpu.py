@@ -14,16 +14,20 @@ results.json``); its metadata hold the bytes a product must move, and the triad 
 from __future__ import annotations
 
 import argparse
+import datetime
 import os
+import platform
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 import pyperf
+import scipy
 import scipy.sparse as sp
 from cpu_peers import peers
 
@@ -106,6 +110,25 @@ def file_cases(files: list[Path]) -> Iterator[Case]:
             yield path.name.partition(".")[0], csr, _formats(csr), None
 
 
+@cache
+def machine() -> dict[str, str]:
+    """What the figures depend on; pyperf's own list would add paths and the host's name."""
+    model = platform.processor()
+    if Path("/proc/cpuinfo").exists():
+        names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+        model = names[0].partition(":")[2].strip() if names else model
+    return {
+        "cpu_model_name": model,
+        "cpu_count": str(os.cpu_count()),
+        "measured_on": datetime.date.today().isoformat(),
+        "python_version": platform.python_version(),
+        "numba_version": numba.__version__,
+        "numpy_version": np.__version__,
+        "scipy_version": scipy.__version__,
+        "spformats_version": sf.__version__,
+    }
+
+
 def measure(suite: list[pyperf.Benchmark], case: Case, dtype: str, k: int | None, given: argparse.Namespace) -> None:
     name, csr, formats, blocksize = case
     csr = csr.astype(dtype)
@@ -146,13 +169,13 @@ def measure(suite: list[pyperf.Benchmark], case: Case, dtype: str, k: int | None
                 begin = pyperf.perf_counter()
                 product()
                 times[label].append(pyperf.perf_counter() - begin)
-    common = {"case": name, "dtype": dtype, "columns": k or 1, "operation": operation, "nnz": csr.nnz}
+    common = {**machine(), "case": name, "dtype": dtype, "columns": k or 1, "operation": operation, "nnz": csr.nnz}
     for label, values in times.items():
         metadata = {
             **common, "name": f"{name} {dtype} {operation} {k or 1} {label}", "contestant": label, "unit": "second",
             "threads": given.threads, "product_bytes": nbytes[label],
         }
-        suite.append(pyperf.Benchmark([pyperf.Run(values, metadata=metadata, collect_metadata=len(suite) == 0)]))
+        suite.append(pyperf.Benchmark([pyperf.Run(values, metadata=metadata, collect_metadata=False)]))
     best = {label: min(values) for label, values in times.items()}
     ours = min((label for label in best if label.startswith("spf")), key=best.__getitem__)
     peer = min((label for label in best if label.split()[0] in ("scipy", "mkl")), key=best.__getitem__)

@@ -52,7 +52,7 @@ def rows(cases: dict[Case, dict[str, Any]]) -> list[tuple[Case, str, str, float,
 
 def table(machine: dict[str, Any], cases: dict[Case, dict[str, Any]]) -> str:
     found = rows(cases)
-    cpu, date = machine.get("cpu_model_name", "unknown CPU"), machine.get("date", "")[:10]
+    cpu, date = machine["cpu_model_name"], machine["measured_on"]
     lines = [
         f"{cpu}, {machine['threads']} threads, {date}. Times in ms, the best of interleaved repeats.",
         "",
