@@ -130,3 +130,23 @@ def test_each_type_compiles_once():
     for operand in (frozen, np.ones(12)[::2], np.ones((6, 2))[:, 1], np.ones(6)[::-1]):
         A @ operand
     assert len(csr_spmv.signatures) == before
+
+
+PADDED = [("ell", {}), ("pjad", {"bsize": 8, "sigma": 16}), ("pjad", {"bsize": 4})]
+
+
+@pytest.mark.parametrize(("format", "layout"), PADDED)
+def test_padding_that_holds_rubbish_is_never_used(format, layout):
+    rng = np.random.default_rng(2)
+    matrix = sp.random_array((64, 40), density=0.2, rng=rng).tocsr()
+    A = sf.asarray(matrix, format=format, force=True, **layout)
+    parts = {name: np.array(getattr(A, name), order="K") for name in A.components}
+    slot = np.zeros(A.data.shape, bool)  # which slots hold entries
+    marked = sf.asarray(matrix.astype(bool).astype(float), format=format, force=True, **layout)
+    slot[np.asarray(marked.data) != 0] = True
+    parts["data"][~slot], parts["indices"][~slot] = np.nan, 2_000_000_000
+    dirty = type(A)._build(parts, A.shape, **{name: getattr(A, name) for name in A.parameters})
+    x, X = rng.standard_normal(40), rng.standard_normal((40, 9))
+    np.testing.assert_allclose(dirty @ x, matrix @ x)
+    np.testing.assert_allclose(dirty @ X, matrix @ X)
+    np.testing.assert_allclose(dirty.T @ np.ones(64), matrix.T @ np.ones(64))
