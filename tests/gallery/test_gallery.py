@@ -198,7 +198,8 @@ def test_elasticity(grid, poisson):
     A = sf.gallery.elasticity(grid, young=2.0, poisson=poisson)
     assert A.blocksize == (d, d)
     M = A.todense()
-    np.testing.assert_allclose(M, M.T, atol=2 * 2**d * np.finfo(float).eps * abs(M).max())  # 2^d elements meet in a node
+    rounding = 2 * 2**d * np.finfo(float).eps * abs(M).max()  # 2^d elements meet in a node
+    np.testing.assert_allclose(M, M.T, atol=rounding)
     assert np.linalg.eigvalsh(M)[0] > 1e-3
 
 
