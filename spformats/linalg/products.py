@@ -25,20 +25,11 @@ def dense_product(A: SparseArray, x: Any, trans: str = "N") -> Any:
         return dispatch.run("spmv", A, x, trans=trans)
     columns = x.shape[1]
     if columns == 1:  # solvers hand over (n, 1): that is a vector
-        return (
-            dispatch.run("spmv", A, x[:, 0], trans=trans).reshape(rows, 1)
-            if A._namespace != "array_api_strict"
-            else _column(A, x, trans)
-        )
+        return A._xp.reshape(dispatch.run("spmv", A, x[:, 0], trans=trans), (rows, 1))
     if columns == 0:
         xp = A._xp
         return xp.zeros((rows, 0), dtype=xp.result_type(A.dtype, x.dtype))
     return dispatch.run("spmm", A, x, trans=trans)
-
-
-def _column(A: SparseArray, x: Any, trans: str) -> Any:
-    xp = A._xp
-    return xp.expand_dims(dispatch.run("spmv", A, x[:, 0], trans=trans), axis=1)
 
 
 def check_operand(A: SparseArray, x: Any, trans: str, convert: bool = True) -> Any:
