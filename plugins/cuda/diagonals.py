@@ -33,7 +33,7 @@ class Table:
         self.high = min(self.rows, self.cols - int(offsets.max())) if nd else self.rows
         self.once = runtime.passes_once(self.flat)
         if nd == 0 or nd > UNROLLED:
-            xp = A._xp
+            xp = A._library
             self.kind = 3
             self.args = (xp.asarray(self.base), xp.asarray(self.offsets), np.int32(nd))
         elif nd * self.rows >= SPECIALISED:

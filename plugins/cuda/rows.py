@@ -46,7 +46,7 @@ def layout_of(A: Any) -> Layout:
     if A.format == "csr":
         return csr_layout(A.data, A.indices, A.indptr, A.shape)
     if A.format == "ell":
-        data, indices = (A._xp.asfortranarray(part) for part in (A.data, A.indices))
+        data, indices = (A._library.asfortranarray(part) for part in (A.data, A.indices))
         return Layout(1, (data, indices, None, A.rlen.astype(indices.dtype, copy=False), None), A.shape, A.shape[0])
     rlen, perm = (part.astype(A.indices.dtype, copy=False) for part in (A.rlen, A.perm))
     if A.format == "jad" or A.sigma is None:

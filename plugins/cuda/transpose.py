@@ -31,7 +31,7 @@ def csr_transpose(A: Any) -> Rows:
 
 def block_transpose(A: Any) -> tuple[Any, Any, Any]:
     """``(data, indices, indptr)`` of ``A.T`` in BSR, for A in BSR."""
-    xp = A._xp
+    xp = A._library
     width = A.blocksize[1]
     order, columns, indptr = sorted_by_column(A.indices, A.indptr, -(-A.shape[1] // width))
     return xp.ascontiguousarray(A.data[order].transpose(0, 2, 1)), columns, indptr

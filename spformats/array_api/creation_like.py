@@ -42,7 +42,7 @@ def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
 
 @structural
 def _empty_like(x: Any) -> Any:
-    xp, (n, m) = x._xp, x.shape
+    xp, (n, m) = x._library, x.shape
     nothing = xp.zeros(0, dtype=_arrays.index_dtype(m))
     csr = CSR._made(xp.zeros(0, dtype=x.dtype), nothing, xp.zeros(n + 1, dtype=np.int64), (n, m))
     return csr.asformat(x.format, force=True, **x._layout()) if x.format != "csr" else csr
@@ -203,7 +203,7 @@ def _triangle(x: Any, k: int, lower: bool) -> Any:
 @structural
 def _half(x: Any, k: int, lower: bool) -> Any:
     csr = x.to_csr()
-    xp = csr._xp
+    xp = csr._library
     rows = _arrays.rows_of(csr.indptr)
     offset = csr.indices - rows
     keep = offset <= k if lower else offset >= k

@@ -210,7 +210,7 @@ def _padding_cleared(A: Any) -> Any:
     if n % height:
         data[int(A.indptr[-2]) :, n % height :, :] = 0
     if m % width:
-        last = A._xp.flatnonzero(A.indices == m // width)
+        last = A._library.flatnonzero(A.indices == m // width)
         data[last, :, m % width :] = 0
     return A._with_data(data)
 
@@ -223,7 +223,7 @@ def _over_pattern(name: str, A: Any, other: Any, shape: tuple[int, int], swapped
 
     A = broadcast_to(A, shape)
     csr = A.to_csr()
-    full = csr._xp.broadcast_to(other, shape)
+    full = csr._library.broadcast_to(other, shape)
     beside, function = full[rows_of(csr.indptr), csr.indices], functools.partial(held, getattr(storage(A), name))
     data = function(beside, csr.data) if swapped else function(csr.data, beside)
     layout = A._layout()

@@ -55,7 +55,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
 
 @structural
 def _taken(x: Any, indices: Any, axis: int) -> CSR:
-    return taken(x, _numbers(x._xp, indices, x.shape[axis], axis), axis)
+    return taken(x, _numbers(x._library, indices, x.shape[axis], axis), axis)
 
 
 def _numbers(xp: Any, indices: Any, length: int, axis: int) -> Any:
@@ -118,7 +118,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 
 @structural
 def _along(x: Any, indices: Any, axis: int) -> Any:
-    xp = x._xp
+    xp = x._library
     if indices.ndim != 2 or indices.shape[1 - axis] not in (1, x.shape[1 - axis]):
         raise ValueError(
             f"indices of shape {tuple(indices.shape)} do not fit an array of shape {x.shape} along axis {axis}"
@@ -132,7 +132,7 @@ def _along(x: Any, indices: Any, axis: int) -> Any:
 def elements(x: Any, rows: Any, cols: Any) -> Any:
     """The elements at these places (arrays of one shape), a dense array."""
     csr = x.to_csr()
-    xp, numbers = csr._xp, entry_numbers(csr)
+    xp, numbers = csr._library, entry_numbers(csr)
     wanted = (rows * max(csr.shape[1], 1) + cols).reshape(-1)
     out = xp.zeros(wanted.shape[0], dtype=csr.dtype)
     if numbers.shape[0]:
@@ -194,7 +194,7 @@ def _key(key: Any, length: int, axis: int) -> Any:
 @structural
 def _element(A: Any, row: int, col: int) -> Any:
     csr = A.to_csr()
-    xp = csr._xp
+    xp = csr._library
     lo, hi = int(csr.indptr[row]), int(csr.indptr[row + 1])
     at = lo + int(xp.searchsorted(csr.indices[lo:hi], xp.asarray(col, dtype=csr.indices.dtype)))
     if at < hi and int(csr.indices[at]) == col:
@@ -207,16 +207,16 @@ def _line(A: Any, number: int, rest: Any, axis: int) -> Any:
     """A row (axis 0) or column as a dense vector, indexed by what the other axis got."""
     csr = A.to_csr() if axis == 0 else A.to_csr()._transposed(False)
     lo, hi = int(csr.indptr[number]), int(csr.indptr[number + 1])
-    dense = csr._xp.zeros(csr.shape[1], dtype=csr.dtype)
+    dense = csr._library.zeros(csr.shape[1], dtype=csr.dtype)
     dense[csr.indices[lo:hi]] = csr.data[lo:hi]
     if isinstance(rest, slice):
         return dense[rest]
-    return dense[_wrapped(csr._xp, csr._xp.asarray(rest), csr.shape[1], 1 - axis)]
+    return dense[_wrapped(csr._library, csr._library.asarray(rest), csr.shape[1], 1 - axis)]
 
 
 @structural
 def _selected(A: Any, rows: Any, cols: Any) -> Any:
-    xp = A._xp
+    xp = A._library
     if not isinstance(rows, slice) and not isinstance(cols, slice):
         rows, cols = xp.broadcast_arrays(
             _wrapped(xp, xp.asarray(rows), A.shape[0], 0), _wrapped(xp, xp.asarray(cols), A.shape[1], 1)
@@ -238,7 +238,7 @@ def _selected(A: Any, rows: Any, cols: Any) -> Any:
 
 def _sliced(A: Any, bounds: tuple[int, int, int], axis: int) -> CSR:
     csr = A.to_csr()
-    xp, (start, stop, step) = csr._xp, bounds
+    xp, (start, stop, step) = csr._library, bounds
     if axis == 0 and step == 1 and stop > start:
         lo, hi = int(csr.indptr[start]), int(csr.indptr[stop])
         return CSR._made(
@@ -258,7 +258,7 @@ def _diagonal_window(A: CDS, rows: tuple[int, int], cols: tuple[int, int]) -> CD
     """A block of consecutive rows and columns of a CDS array: its diagonals, shifted."""
     from spformats.formats.diagonal import diagonal_range
 
-    xp = A._xp
+    xp = A._library
     n_new, m_new = max(rows[1] - rows[0], 0), max(cols[1] - cols[0], 0)
     flat, base, offsets = A._diagonals()
     shifted = offsets + (rows[0] - cols[0])

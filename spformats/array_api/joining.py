@@ -39,7 +39,7 @@ def like(csr: CSR, A: Any) -> Any:
 
 def taken_rows(csr: CSR, rows: Any) -> CSR:
     """The rows of these numbers, in that order and as often as they occur."""
-    xp = csr._xp
+    xp = csr._library
     lengths = (csr.indptr[1:] - csr.indptr[:-1])[rows]
     indptr = _arrays.pointers(lengths)
     owner = _arrays.rows_of(indptr)
@@ -57,7 +57,7 @@ def taken(A: Any, numbers: Any, axis: int) -> CSR:
 
 @structural
 def _repeat_to(x: Any, shape: tuple[int, int]) -> Any:
-    xp = x._xp
+    xp = x._library
     for axis in (0, 1):
         if x.shape[axis] != shape[axis]:
             x = taken(x, xp.zeros(shape[axis], dtype=np.int64), axis)
@@ -179,7 +179,7 @@ def _joined(arrays: list[Any], axis: int, dtype: Any) -> CSR:
     if axis == 1:
         return _joined([x.T for x in arrays], 0, dtype).to_csr()._transposed(False)
     parts = [x.to_csr() for x in arrays]
-    xp = parts[0]._xp
+    xp = parts[0]._library
     dtype = np.dtype(str(dtype).rpartition(".")[2])
     m = parts[0].shape[1]
     starts = np.cumsum([0] + [p.nnz for p in parts]).tolist()
@@ -291,7 +291,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
 @structural
 def _repeated(x: Any, repeats: Any, axis: int) -> CSR:
-    xp, length = x._xp, x.shape[axis]
+    xp, length = x._library, x.shape[axis]
     counts = xp.broadcast_to(xp.asarray(repeats), (length,))
     return taken(x, _arrays.rows_of(_arrays.pointers(counts)), axis)
 
@@ -326,7 +326,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
 
 @structural
 def _tiled(x: Any, counts: tuple[int, int]) -> CSR:
-    xp = x._xp
+    xp = x._library
     for axis in (0, 1):
         if counts[axis] != 1:
             x = taken(x, xp.tile(xp.arange(x.shape[axis]), counts[axis]), axis)

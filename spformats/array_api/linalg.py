@@ -276,7 +276,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
 
 @structural
 def _identity(x: Any) -> Any:
-    xp, n = x._xp, x.shape[0]
+    xp, n = x._library, x.shape[0]
     made = CSR._made(xp.ones(n, dtype=x.dtype), xp.arange(n), xp.arange(n + 1), x.shape)
     return made.asformat("cds") if x.format == "cds" else made
 

@@ -209,7 +209,7 @@ def _reshaped(x: Any, shape: tuple[int, int]) -> CSR:
 
 def _at(csr: CSR, numbers: Any, data: Any, shape: tuple[int, int]) -> CSR:
     """CSR of another shape with entries at these rising numbers."""
-    xp, width = csr._xp, max(shape[1], 1)
+    xp, width = csr._library, max(shape[1], 1)
     counts = xp.bincount(numbers // width, minlength=shape[0])
     return CSR._made(data, numbers % width, _arrays.pointers(counts), shape)
 
@@ -244,7 +244,7 @@ def flip(x: Array, /, *, axis: Any = None) -> Array:
 @structural
 def _flipped(x: Any, axes: set[int]) -> CSR:
     csr = x.to_csr()
-    xp, (n, m) = csr._xp, csr.shape
+    xp, (n, m) = csr._library, csr.shape
     rows, cols = _arrays.rows_of(csr.indptr), csr.indices.astype(np.int64)
     return _scattered(csr, n - 1 - rows if 0 in axes else rows, m - 1 - cols if 1 in axes else cols, xp)
 
@@ -303,7 +303,7 @@ def _rolled(x: Any, shifts: list[int]) -> CSR:
     n, m = (max(length, 1) for length in csr.shape)
     rows = (_arrays.rows_of(csr.indptr) + shifts[0] % n) % n
     cols = (csr.indices.astype(np.int64) + shifts[1] % m) % m
-    return _scattered(csr, rows, cols, csr._xp)
+    return _scattered(csr, rows, cols, csr._library)
 
 
 @structural
@@ -312,4 +312,4 @@ def _rolled_flat(x: Any, shift: int) -> CSR:
     size = max(csr.shape[0] * csr.shape[1], 1)
     numbers = (entry_numbers(csr) + shift % size) % size
     width = max(csr.shape[1], 1)
-    return _scattered(csr, numbers // width, numbers % width, csr._xp)
+    return _scattered(csr, numbers // width, numbers % width, csr._library)

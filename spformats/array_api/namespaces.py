@@ -73,7 +73,7 @@ def structural(function: Callable[..., Any]) -> Callable[..., Any]:
         foreign = next((x for x in _walk(args, kwargs) if is_sparse(x) and x._namespace not in ("numpy", "cupy")), None)
         if foreign is None:
             return function(*args, **kwargs)
-        xp = foreign._xp
+        xp = foreign._library
         result = function(*_each(args, _to_numpy), **{k: _each(v, _to_numpy) for k, v in kwargs.items()})
         return _each(result, lambda x: _to_library(x, xp))
 

@@ -45,7 +45,7 @@ def combine(function: Callable[..., Any], arrays: list[SparseArray], pattern: st
     if all(isinstance(A, DiagonalArray) for A in arrays):
         return apply_over(function, arrays, np.union1d if pattern == UNION else np.intersect1d)
     if first._namespace not in ("numpy", "cupy"):  # the standard has no word for scattering: NumPy merges the patterns
-        xp = first._xp
+        xp = first._library
         moved = [A.to_namespace(np) for A in arrays]
         return combine(
             lambda *data: to_numpy(function(*(xp.asarray(d.copy()) for d in data))), moved, pattern
@@ -130,7 +130,7 @@ def _compared(a: Any, b: Any) -> bool:
 def _over_keys(function: Callable[..., Any], arrays: list[Any], pattern: str) -> Any:
     """CSR or BSR: every entry or block has a number that rises along the storage; merge the numbers."""
     first = arrays[0]
-    xp = first._xp
+    xp = first._library
     width = _width(first)
     numbers = [entry_numbers(A) for A in arrays]
     everything = xp.concatenate(numbers)
@@ -165,7 +165,7 @@ def entry_numbers(A: CSR | BSR) -> Any:
 
 def from_numbers(model: CSR | BSR, numbers: Any, width: int, data: Any) -> Any:
     """An array like ``model`` (its shape, its block size) with entries or blocks at these rising numbers."""
-    xp = model._xp
+    xp = model._library
     counts = xp.bincount(numbers // width, minlength=model.indptr.shape[0] - 1)
     parts = {
         "data": data,

@@ -48,7 +48,7 @@ def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> A
 
 @structural
 def _counted(x: Any, axes: tuple[int, ...]) -> Any:
-    xp = x._xp
+    xp = x._library
     if axes == (0, 1):
         return xp.asarray(xp.count_nonzero(stored_values(x)), dtype=np.int64)
     csr = x.to_csr()
@@ -149,7 +149,7 @@ def _place(x: Any, axis: int | None, keepdims: bool, operation: str) -> Any:
 
 @structural
 def _first_extreme(x: Any, axes: tuple[int, ...], operation: str) -> Any:
-    xp = x._xp
+    xp = x._library
     if axes == (0, 1):
         csr = x.to_csr()
         numbers = _arrays.rows_of(csr.indptr) * max(x.shape[1], 1) + csr.indices
@@ -161,7 +161,7 @@ def _first_extreme(x: Any, axes: tuple[int, ...], operation: str) -> Any:
 
 def _first_in_rows(csr: CSR, operation: str) -> Any:
     """Column of the first extreme element of every row."""
-    xp, m = csr._xp, csr.shape[1]
+    xp, m = csr._library, csr.shape[1]
     rows = _arrays.rows_of(csr.indptr)
     columns = csr.indices.astype(np.int64)
     lengths = csr.indptr[1:] - csr.indptr[:-1]

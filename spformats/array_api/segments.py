@@ -14,7 +14,7 @@ _UFUNCS = {"max": "maximum", "min": "minimum", "prod": "multiply", "sum": "add"}
 def reduce_rows(csr: CSR, operation: str, data: Any, empty: Any) -> Any:
     """``max``, ``min``, ``prod`` or ``sum`` of ``data`` (one value an entry) over each row; ``empty`` where a row has
     none."""
-    xp = csr._xp
+    xp = csr._library
     ufunc = getattr(xp, _UFUNCS[operation])
     lengths = csr.indptr[1:] - csr.indptr[:-1]
     out = xp.full(csr.shape[0], empty, dtype=data.dtype)

@@ -19,7 +19,7 @@ class UniqueCounts(NamedTuple):
 
 @structural
 def _counted(x: Any) -> tuple[Any, Any]:
-    xp = x._xp
+    xp = x._library
     data = x.to_csr().data
     unstored = x.size - data.shape[0]
     values, counts = xp.unique(data, return_counts=True, equal_nan=False)

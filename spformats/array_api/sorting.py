@@ -47,7 +47,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
 @structural
 def _sorted(x: Any, axis: int, descending: bool) -> Any:
     csr = by_rows(x, (axis,))
-    xp, m = csr._xp, csr.shape[1]
+    xp, m = csr._library, csr.shape[1]
     rows = _arrays.rows_of(csr.indptr)
     data = csr.data
     rank = xp.argsort(data, kind="stable")  # NaN comes last

@@ -107,7 +107,7 @@ def _extreme(x: Any, axis: Any, keepdims: bool, operation: str) -> Any:
 
 @structural
 def _extreme_of(x: Any, axes: tuple[int, ...], operation: str) -> Any:
-    xp = x._xp
+    xp = x._library
     pick = xp.maximum if operation == "max" else xp.minimum
     if axes == (0, 1):
         # an array with an entry in every place may still have padding, which must not be read as a zero
@@ -215,7 +215,7 @@ def prod(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = F
 
 @structural
 def _product(A: Any, axes: tuple[int, ...]) -> Any:
-    xp = A._xp
+    xp = A._library
     csr = A.to_csr()
     if axes == (0, 1):
         csr = CSR._made(csr.data, csr.indices, xp.asarray([0, csr.nnz], dtype=np.int64), (1, A.size))
@@ -225,7 +225,7 @@ def _product(A: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _row_products(csr: CSR, length: int) -> Any:
-    xp = csr._xp
+    xp = csr._library
     product = reduce_rows(csr, "prod", csr.data, 1)
     missing = csr.indptr[1:] - csr.indptr[:-1] < length
     if csr.dtype.kind not in "fc":

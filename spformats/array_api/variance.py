@@ -118,7 +118,7 @@ def _infinite(squares: Any) -> Any:
 @structural
 def _squared_deviations(x: Any, axes: tuple[int, ...], average: Any) -> Any:
     """Sum of |x - average|²: stored entries one by one, the others all at once."""
-    xp = x._xp
+    xp = x._library
     if axes == (0, 1):
         values = x.to_csr().data
         deviation = xp.abs(values - average)

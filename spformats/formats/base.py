@@ -134,7 +134,8 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
         return plans[key]
 
     @property
-    def _xp(self) -> Any:
+    def _library(self) -> Any:
+        """The module of the values' array library. SciPy's LinearOperator has a ``_xp`` of its own."""
         return _arrays.xp_of(self._holder.data)
 
     @property
@@ -198,7 +199,7 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
         """``conversion(self)``, made on NumPy where the values lie in a library that has no way to scatter."""
         if self._namespace in _SCATTERING:
             return conversion(self)
-        return conversion(self.to_namespace(np)).to_namespace(self._xp)
+        return conversion(self.to_namespace(np)).to_namespace(self._library)
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
         """The same array with values of another dtype (complex to real keeps the real part, as in NumPy).

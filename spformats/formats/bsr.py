@@ -99,7 +99,7 @@ class BSR(SparseArray):
     def from_csr(
         cls, csr: CSR, *, blocksize: tuple[int, int] | None = None, pad: bool = False, force: bool = False
     ) -> Self:
-        xp, shape = csr._xp, csr.shape
+        xp, shape = csr._library, csr.shape
         R, C = best_blocksize(csr) if blocksize is None else check_blocksize(blocksize, shape, pad)
         brows, bcols = -(-shape[0] // R), -(-shape[1] // C)
         if brows * bcols > MOST_BLOCKS:  # they could not be numbered: leave out the block columns without an entry
@@ -133,7 +133,7 @@ class BSR(SparseArray):
 
     @classmethod
     def _from_csr_without_empty_columns(cls, csr: CSR, R: int, C: int, force: bool) -> Self:
-        used, found = csr._xp.unique(csr.indices // C, return_inverse=True)
+        used, found = csr._library.unique(csr.indices // C, return_inverse=True)
         narrow = CSR._made(csr.data, found * C + csr.indices % C, csr.indptr, (csr.shape[0], int(used.shape[0]) * C))
         made = cls.from_csr(narrow, blocksize=(R, C), pad=True, force=force)
         indices = used[made.indices].astype(_arrays.index_dtype(csr.shape[1]))
@@ -159,7 +159,7 @@ class BSR(SparseArray):
         return cls._build(parts, csr.shape, blocksize=(R, C))
 
     def to_csr(self) -> CSR:
-        xp, (R, C) = self._xp, self.blocksize
+        xp, (R, C) = self._library, self.blocksize
         if xp is np:
             return self._to_csr_by_scipy()
         brow = _arrays.rows_of(self.indptr)
@@ -177,7 +177,7 @@ class BSR(SparseArray):
         return CSR._made(csr.data, csr.indices, csr.indptr[: n + 1], self.shape)
 
     def _transposed(self, conjugate: bool) -> BSR:
-        xp, (R, C) = self._xp, self.blocksize
+        xp, (R, C) = self._library, self.blocksize
         n, m = self.shape
         bcols = -(-m // C)
         brow = _arrays.rows_of(self.indptr)
@@ -200,8 +200,8 @@ class BSR(SparseArray):
         (n, m), (R, C) = self.shape, self.blocksize
         if not self.padded:
             return int(self.data.size)
-        heights = R - xp_edge(self._xp, _arrays.rows_of(self.indptr), R, n)
-        widths = C - xp_edge(self._xp, self.indices, C, m)
+        heights = R - xp_edge(self._library, _arrays.rows_of(self.indptr), R, n)
+        widths = C - xp_edge(self._library, self.indices, C, m)
         return int((heights * widths).sum())
 
     @property
@@ -249,7 +249,7 @@ def check_blocksize(blocksize: Any, shape: tuple[int, int], pad: bool) -> tuple[
 
 def best_blocksize(csr: CSR) -> tuple[int, int]:
     """The square block of 1 … 8 that divides the shape and takes the fewest bytes, judged by a sample of the rows."""
-    xp, (n, m) = csr._xp, csr.shape
+    xp, (n, m) = csr._library, csr.shape
     take = min(n, SAMPLE)
     start = (n - take) // 2 // 840 * 840  # a multiple of every candidate, so that blocks begin where they do in A
     lo, hi = int(csr.indptr[start]), int(csr.indptr[start + take])

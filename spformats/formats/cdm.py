@@ -90,7 +90,7 @@ class CDM(DiagonalArray):
     @classmethod
     def from_csr(cls, csr: CSR, *, force: bool = False) -> Self:
         require_square("cdm", csr.shape)
-        xp, n = csr._xp, csr.shape[0]
+        xp, n = csr._library, csr.shape[0]
         offsets, kept, entry_rows = diagonals_of(csr)
         order = canonical_order(offsets)
         rows, count = compact_rows(order, n)
@@ -116,7 +116,7 @@ class CDM(DiagonalArray):
         require_square("cdm", other.shape)
         if isinstance(other, cls):
             return other
-        xp, n = other._xp, other.shape[0]
+        xp, n = other._library, other.shape[0]
         flat, base, offsets = other._diagonals()
         place = dict(zip(offsets.tolist(), base.tolist(), strict=True))
         order = canonical_order(offsets)
@@ -131,7 +131,7 @@ class CDM(DiagonalArray):
         order = np.argsort(self.offsets)
         offsets = self.offsets[order]
         base = self.rows[order] * self.shape[0]
-        return self._xp.reshape(self.data, (-1,)), base + offsets if self.transposed else base, offsets
+        return self._library.reshape(self.data, (-1,)), base + offsets if self.transposed else base, offsets
 
     def _transpose_of(self, trans: str) -> Self:
         if trans == "C" and self._is_complex:

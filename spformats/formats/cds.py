@@ -79,7 +79,7 @@ class CDS(DiagonalArray):
 
     @classmethod
     def from_csr(cls, csr: CSR, *, symmetric: bool = False, force: bool = False) -> Self:
-        xp, n = csr._xp, csr.shape[0]
+        xp, n = csr._library, csr.shape[0]
         offsets, kept, rows = diagonals_of(csr)
         nbytes = offsets.shape[0] * n * csr.data.itemsize
         check_storage(
@@ -102,7 +102,7 @@ class CDS(DiagonalArray):
             return cls.from_csr(other.to_csr(), symmetric=symmetric, force=force, **layout)
         if isinstance(other, cls) and other.symmetric == symmetric:
             return other
-        xp, (n, m) = other._xp, other.shape
+        xp, (n, m) = other._library, other.shape
         flat, base, offsets = other._diagonals()
         nbytes = offsets.shape[0] * n * flat.itemsize
         check_storage("cds", nbytes, other.nbytes, f"{offsets.shape[0]} diagonals are padded to {n} slots", "HM", force)
@@ -115,7 +115,7 @@ class CDS(DiagonalArray):
 
     def _halved(self) -> Self:
         """The symmetric storage of an array that is symmetric, or ValueError naming an entry that is not."""
-        xp, (n, m) = self._xp, self.shape
+        xp, (n, m) = self._library, self.shape
         if n != m:
             raise ValueError(f"symmetric=True needs a square matrix, got shape {self.shape}")
         for o in self.offsets.tolist():
@@ -135,7 +135,7 @@ class CDS(DiagonalArray):
     def _table(self) -> tuple[Any, Any, Any]:
         n = self.shape[0]
         base = np.arange(self.offsets.shape[0], dtype=np.int64) * n
-        flat = self._xp.reshape(self.data, (-1,))
+        flat = self._library.reshape(self.data, (-1,))
         if not self.symmetric:
             return flat, base, self.offsets
         lower = self.offsets > 0
@@ -143,7 +143,7 @@ class CDS(DiagonalArray):
         return flat, np.concatenate([mirrored[0], base]), np.concatenate([mirrored[1], self.offsets])
 
     def _transposed(self, conjugate: bool) -> Self:
-        xp, (n, m) = self._xp, self.shape
+        xp, (n, m) = self._library, self.shape
         if self.symmetric:
             return self._conjugated() if conjugate else self
         flat, base, offsets = self._diagonals("T")

@@ -83,14 +83,14 @@ class CSR(SparseArray):
 
     def _transposed(self, conjugate: bool) -> CSR:
         n, m = self.shape
-        data = self._xp.conj(self.data) if conjugate and self._is_complex else self.data
+        data = self._library.conj(self.data) if conjugate and self._is_complex else self.data
         if self._namespace == "numpy":
             from scipy.sparse import csr_array
 
             # SciPy's counting sort is the fastest there is; its CSC arrays are the transpose's CSR arrays
             csc = csr_array((data, self.indices, self.indptr), shape=(n, m)).tocsc()
             return CSR._made(csc.data, csc.indices, csc.indptr, (m, n))
-        xp = self._xp
+        xp = self._library
         rows = _arrays.rows_of(self.indptr, _arrays.index_dtype(n))
         order = xp.argsort(self.indices.astype(np.int64) * max(n, 1) + rows)
         counts = xp.bincount(self.indices, minlength=m)

@@ -47,7 +47,7 @@ class DiagonalArray(SparseArray):
         return flat, (base - offsets)[::-1].copy(), (-offsets)[::-1].copy()
 
     def to_csr(self) -> CSR:
-        xp, shape = self._xp, self.shape
+        xp, shape = self._library, self.shape
         flat, base, offsets = self._diagonals()
         rows, cols = [xp.zeros(0, dtype=np.int64)], [xp.zeros(0, dtype=np.int64)]
         values = [xp.zeros(0, dtype=self.dtype)]
@@ -99,7 +99,7 @@ def diagonals_of(csr: CSR) -> tuple[np.ndarray[Any, Any], Any, Any]:
     rows : array
         Row of each kept entry.
     """
-    xp, (n, m) = csr._xp, csr.shape
+    xp, (n, m) = csr._library, csr.shape
     rows = _arrays.rows_of(csr.indptr)
     offset = csr.indices - rows
     live = csr.data != 0

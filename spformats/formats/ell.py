@@ -76,7 +76,7 @@ class ELL(SparseArray):
 
     @classmethod
     def from_csr(cls, csr: CSR, *, force: bool = False) -> Self:
-        xp, n = csr._xp, csr.shape[0]
+        xp, n = csr._library, csr.shape[0]
         lengths = xp.diff(csr.indptr)
         width = int(lengths.max()) if n else 0
         nbytes = n * width * (csr.data.itemsize + csr.indices.itemsize)
@@ -101,7 +101,7 @@ class ELL(SparseArray):
         return cls._build(parts, csr.shape)
 
     def to_csr(self) -> CSR:
-        xp, n = self._xp, self.shape[0]
+        xp, n = self._library, self.shape[0]
         indptr = _arrays.pointers(self.rlen)
         rows = _arrays.rows_of(indptr)
         slot = _arrays.position_in_row(indptr, rows) * n + rows

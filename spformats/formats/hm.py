@@ -85,7 +85,7 @@ class HM(DiagonalArray):
     @classmethod
     def from_csr(cls, csr: CSR, *, force: bool = False) -> Self:
         require_square("hm", csr.shape)
-        xp, n = csr._xp, csr.shape[0]
+        xp, n = csr._library, csr.shape[0]
         offsets, kept, rows = diagonals_of(csr)
         order = canonical_order(offsets)
         starts = _arrays.pointers(n - np.abs(order))
@@ -106,7 +106,7 @@ class HM(DiagonalArray):
         require_square("hm", other.shape)
         if isinstance(other, cls):
             return other
-        xp, n = other._xp, other.shape[0]
+        xp, n = other._library, other.shape[0]
         flat, base, offsets = other._diagonals()
         place = dict(zip(offsets.tolist(), base.tolist(), strict=True))
         order = canonical_order(offsets)

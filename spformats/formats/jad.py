@@ -74,7 +74,7 @@ class JAD(SparseArray):
 
     @classmethod
     def from_csr(cls, csr: CSR, *, force: bool = False) -> Self:
-        xp, n = csr._xp, csr.shape[0]
+        xp, n = csr._library, csr.shape[0]
         lengths = xp.diff(csr.indptr)
         width = int(lengths.max()) if n else 0
         perm = xp.argsort(width - lengths, kind="stable")
@@ -96,7 +96,7 @@ class JAD(SparseArray):
         return cls._build(parts, csr.shape)
 
     def to_csr(self) -> CSR:
-        xp, n = self._xp, self.shape[0]
+        xp, n = self._library, self.shape[0]
         lengths = xp.empty(n, dtype=np.int64)
         rank = xp.empty(n, dtype=np.int64)
         lengths[self.perm], rank[self.perm] = self.rlen, xp.arange(n)

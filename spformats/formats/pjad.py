@@ -130,7 +130,7 @@ class PJAD(SparseArray):
 
     @classmethod
     def from_csr(cls, csr: CSR, *, bsize: int | None = None, sigma: int | None = None, force: bool = False) -> Self:
-        xp, n = csr._xp, csr.shape[0]
+        xp, n = csr._library, csr.shape[0]
         if bsize is None:
             tuned_bsize, tuned_sigma = TUNED[csr._namespace]
             if sigma is None:
@@ -172,7 +172,7 @@ class PJAD(SparseArray):
         return cls._build(parts, csr.shape, bsize=bsize, sigma=sigma)
 
     def to_csr(self) -> CSR:
-        xp, n = self._xp, self.shape[0]
+        xp, n = self._library, self.shape[0]
         lengths = xp.empty(n, dtype=np.int64)
         rank = xp.empty(n, dtype=np.int64)
         lengths[self.perm], rank[self.perm] = self.rlen, xp.arange(n)

@@ -127,7 +127,7 @@ def pruned(A: SparseArray) -> SparseArray:
     if bool(keep.all()):
         return A
     rows = _arrays.rows_of(csr.indptr)[keep]
-    counts = csr._xp.bincount(rows, minlength=A.shape[0])
+    counts = csr._library.bincount(rows, minlength=A.shape[0])
     made = CSR._made(csr.data[keep], csr.indices[keep], _arrays.pointers(counts), A.shape)
     return made.asformat(A.format, force=True, **A._layout())
 

@@ -51,7 +51,7 @@ def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, t
     if trans not in ("N", "T", "C"):
         raise ValueError(f"trans must be 'N', 'T' or 'C', got {trans!r}")
     x = check_operand(A, x, trans)
-    xp = A._xp
+    xp = A._library
     dtype = xp.result_type(A.dtype, x.dtype)
     for name, value in (("alpha", alpha), ("beta", beta)):
         _check_scalar(name, value, dtype)

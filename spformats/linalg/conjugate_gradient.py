@@ -72,7 +72,7 @@ def cg(
     b = check_operand(A, b, "N")
     if b.ndim == 2 and b.shape[1] != 1:
         raise ValueError(f"cg solves for one right side, b must have shape ({n},) or ({n}, 1), got {tuple(b.shape)}")
-    shape, xp = tuple(b.shape), A._xp
+    shape, xp = tuple(b.shape), A._library
     dtype = xp.result_type(A.dtype, b.dtype)
     b = b.reshape(n).astype(dtype, copy=False)
     if x0 is None:
@@ -114,7 +114,7 @@ def cg(
 
 def _iterate(A: Any, M: Any, x: Any, r: Any, target: float, maxiter: int, callback: Any) -> tuple[Any, Any, int, bool]:
     """Iterate until the recursive residual meets the target; the caller judges by the true one."""
-    xp = A._xp
+    xp = A._library
     p, rho = None, None
     for iteration in range(maxiter):
         z = r if M is None else M @ r

@@ -25,9 +25,9 @@ def dense_product(A: SparseArray, x: Any, trans: str = "N") -> Any:
         return dispatch.run("spmv", A, x, trans=trans)
     columns = x.shape[1]
     if columns == 1:  # solvers hand over (n, 1): that is a vector
-        return A._xp.reshape(dispatch.run("spmv", A, x[:, 0], trans=trans), (rows, 1))
+        return A._library.reshape(dispatch.run("spmv", A, x[:, 0], trans=trans), (rows, 1))
     if columns == 0:
-        xp = A._xp
+        xp = A._library
         return xp.zeros((rows, 0), dtype=xp.result_type(A.dtype, x.dtype))
     return dispatch.run("spmm", A, x, trans=trans)
 

@@ -12,8 +12,8 @@ def diagonal(A: SparseArray, k: int = 0) -> Any:
     if A._source is not None and not isinstance(A, DiagonalArray):  # the same diagonal, mirrored
         base, taken = A._source
         found = diagonal(base, -k)
-        return base._xp.conj(found) if taken == "C" else found
-    xp, (n, m) = A._xp, A.shape
+        return base._library.conj(found) if taken == "C" else found
+    xp, (n, m) = A._library, A.shape
     length = max(0, min(n + min(k, 0), m - max(k, 0)))
     out = xp.zeros(length, dtype=A.dtype)
     if not length:

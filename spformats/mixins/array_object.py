@@ -77,9 +77,9 @@ class ArrayObject:
     def todense(self: Any) -> Any:
         """The dense array, in the array library of the values."""
         if self._namespace not in ("numpy", "cupy"):
-            return self._xp.asarray(self.to_namespace(np).todense())
+            return self._library.asarray(self.to_namespace(np).todense())
         csr = self.to_csr() if self._source is None else self._source[0].to_csr()._transpose_of(self._source[1])
-        xp = csr._xp
+        xp = csr._library
         from spformats.formats._arrays import rows_of
 
         out = xp.zeros(self.shape, dtype=self.dtype)

@@ -67,7 +67,7 @@ class LazyTranspose:
         if self._source is not None:
             base, taken = self._source
             return base._lazy("C" if taken == "T" else "T")
-        return self._plan("conjugate", lambda A: A._with_data(self._xp.conj(A.data)))
+        return self._plan("conjugate", lambda A: A._with_data(self._library.conj(A.data)))
 
 
 def rebuild_view(base: Any, taken: str) -> Any:

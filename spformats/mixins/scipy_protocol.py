@@ -106,7 +106,7 @@ class SciPyProtocol(LinearOperator):
 
     def count_nonzero(self: Any) -> int:
         """Number of entries that are not zero."""
-        return int(self._xp.count_nonzero(self._holder.to_csr().data))
+        return int(self._library.count_nonzero(self._holder.to_csr().data))
 
     def to_scipy_sparse(self: Any) -> Any:
         """A SciPy sparse array with the same values: ``bsr_array`` from BSR, ``dia_array`` from CDS, else
@@ -167,7 +167,7 @@ class SciPyProtocol(LinearOperator):
         if out is not None:
             out[...] = dense
             return out
-        return self._xp.asarray(dense, order=order) if order is not None else dense
+        return self._library.asarray(dense, order=order) if order is not None else dense
 
     def transpose(self: Any, axes: Any = None, copy: bool = False) -> Any:
         """``A.T``; ``axes`` may be None or (1, 0)."""
