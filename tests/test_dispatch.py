@@ -13,6 +13,7 @@ import pytest
 
 import spformats as sf
 from spformats import dispatch
+from spformats.dispatch import registry as known
 
 FORMATS = ["csr", "ell", "jad", "pjad", "bsr", "cds", "hm", "cdm"]
 
@@ -21,9 +22,9 @@ FORMATS = ["csr", "ell", "jad", "pjad", "bsr", "cds", "hm", "cdm"]
 def registry(monkeypatch):
     """A registry that forgets what the test registers."""
     dispatch.load_plugins()
-    monkeypatch.setattr(dispatch, "_kernels", {k: list(v) for k, v in dispatch._kernels.items()})
+    monkeypatch.setattr(known, "_kernels", {k: list(v) for k, v in known._kernels.items()})
     yield
-    dispatch._generation += 1  # prepared products of the test's kernels are not used again
+    known._generation += 1  # prepared products of the test's kernels are not used again
 
 
 def laplacian(format="csr"):
@@ -239,7 +240,7 @@ def test_a_plugin_that_fails_is_named_once_and_skipped(monkeypatch):
         Entry("fine", "fine_package"),
     ]
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries if group == dispatch.GROUP else [])
-    monkeypatch.setattr(dispatch, "_import_plugins", functools.cache(dispatch._import_plugins.__wrapped__))
+    monkeypatch.setattr(known, "_import_plugins", functools.cache(known._import_plugins.__wrapped__))
     with pytest.warns(
         RuntimeWarning, match=r"'broken' \(broken_package.kernels\).*skipped.*no module named missing"
     ) as caught:
@@ -250,7 +251,7 @@ def test_a_plugin_that_fails_is_named_once_and_skipped(monkeypatch):
 
 def test_a_plugin_that_fails_is_raised_once_where_warnings_are_errors(monkeypatch):
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Entry("broken", "broken", ImportError("x"))])
-    monkeypatch.setattr(dispatch, "_import_plugins", functools.cache(dispatch._import_plugins.__wrapped__))
+    monkeypatch.setattr(known, "_import_plugins", functools.cache(known._import_plugins.__wrapped__))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(RuntimeWarning, match="'broken'"):
@@ -277,6 +278,6 @@ assert "cupy" not in sys.modules and "pylops" not in sys.modules
 def test_installed_plugins_load_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        loaded, failures = dispatch._import_plugins.__wrapped__()
+        loaded, failures = known._import_plugins.__wrapped__()
     assert {"reference", "numba"} <= set(loaded)
     assert not failures

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 import spformats as sf
 from spformats import dispatch
+from spformats.dispatch import registry as known
 from spformats.formats import base
 from spformats.testing import DTYPES, check_format, check_kernel, edge_matrices
 
@@ -20,7 +21,7 @@ REAL, COMPLEX = ("float64", "float64"), ("complex128", "complex128")
 def registries(monkeypatch):
     """Broken kernels and formats vanish after each test."""
     dispatch.load_plugins()
-    monkeypatch.setattr(dispatch, "_kernels", {key: list(entries) for key, entries in dispatch._kernels.items()})
+    monkeypatch.setattr(known, "_kernels", {key: list(entries) for key, entries in known._kernels.items()})
     monkeypatch.setattr(base, "FORMATS", dict(base.FORMATS))
 
 

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import numpy as np
+from scipy.sparse import sparray
 from scipy.sparse.linalg import LinearOperator
 
 try:
@@ -18,13 +19,13 @@ except ImportError:  # SciPy moved it: sparse arrays themselves then serve as th
     SparseABC = None
 
 
-def asked_by_scipy() -> bool:
-    """Whether code of ``scipy.sparse`` called the method that asks this.
+def asked_by_scipy(module: str = "scipy.sparse") -> bool:
+    """Whether code of ``scipy.sparse``, or of this module in it, called the method that asks this.
 
     Its constructors and stackers (``csr_array(A)``, ``hstack([A, B])``) call the same `asformat` and ``__array__`` as
     everybody, but write into the arrays they find: what they ask for must be of SciPy's own kind, and a copy.
     """
-    return sys._getframe(2).f_globals.get("__name__", "").startswith("scipy.sparse")
+    return sys._getframe(2).f_globals.get("__name__", "").startswith(module)
 
 
 def _by_csr(name: str) -> Any:
@@ -36,8 +37,11 @@ def _by_csr(name: str) -> Any:
     return method
 
 
-class SciPyProtocol(LinearOperator):
-    """SciPy's side of `SparseArray`."""
+class SciPyProtocol(LinearOperator, sparray):
+    """SciPy's side of `SparseArray`.
+
+    ``sparray`` is SciPy's mark of sparse arrays, which its functions answer with arrays, not with matrices.
+    """
 
     __array_ufunc__ = None
     _scipy_only = ("csc", "coo", "dia", "dok", "lil")

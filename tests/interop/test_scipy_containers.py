@@ -105,6 +105,8 @@ def test_stacking(S, layout):
         same(sp.vstack(blocks).toarray(), np.vstack(dense))
         same(sp.vstack(blocks, format="csr").toarray(), np.vstack(dense))
         same(sp.block_diag(blocks).toarray(), la.block_diag(*dense))
+    for stack in (sp.hstack, sp.vstack, sp.block_diag):
+        assert isinstance(stack([A, A]), sp.sparray)
     same(sp.block_array([[A, None], [T, A]]).toarray(), np.block([[D, 0 * D], [E, D]]))
     for left, right, dl, dr in (
         (A, T, D, E),
@@ -123,7 +125,7 @@ def test_stacking(S, layout):
 
 def test_issparse(layout):
     A = build(example(), layout)
-    assert sp.issparse(A) and not sp.isspmatrix(A) and not isinstance(A, sp.sparray)
+    assert sp.issparse(A) and not sp.isspmatrix(A) and isinstance(A, sp.sparray)
 
 
 def test_the_name_of_a_format(layout):
