@@ -11,7 +11,7 @@ from spformats.dispatch.registry import (
     register,
     select,
 )
-from spformats.dispatch.running import call, run
+from spformats.dispatch.running import call, plan_key, run
 from spformats.dispatch.settings import Config, config, current_config
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "kernels",
     "load_plugins",
     "namespace_of",
+    "plan_key",
     "register",
     "run",
     "select",

@@ -9,6 +9,11 @@ from spformats.dispatch.registry import generation, namespace_of, select
 from spformats.dispatch.settings import current_config
 
 
+def plan_key(operation: str, x: Any, trans: str) -> tuple[Any, ...]:
+    """What a prepared product is kept by in ``A._plans``: all that the choice of its kernel depends on beside A."""
+    return operation, type(x), x.dtype, trans, current_config(), generation()
+
+
 def run(operation: str, A: Any, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, trans: str = "N") -> Any:
     """Run a product ``y ← alpha·op(A)·x + beta·y``; the operands have been checked by the caller."""
     source = A._source
@@ -20,8 +25,7 @@ def run(operation: str, A: Any, x: Any, y: Any = None, alpha: Any = 1, beta: Any
             A, trans = base, "N"
         else:  # the adjoint of a transpose, or the transpose of an adjoint, is the conjugate
             A, trans = base._conjugated(), "N"
-    settings = current_config()
-    key = (operation, type(x), x.dtype, trans, settings, generation())
+    key = plan_key(operation, x, trans)
     plans = A._plans
     product = plans.get(key)
     if product is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-_FLOATS = frozenset(np.dtype(c) for c in "fdFD")
+from spformats.dispatch import plan_key
 
 
 def _is_scalar(x: Any) -> bool:
@@ -39,11 +39,10 @@ class Operators:
 
     # ------------------------------------------------------------------ products
     def __matmul__(self: Any, x: Any) -> Any:
-        if type(x) is np.ndarray and x.ndim == 1 and x.dtype in _FLOATS and x.shape[0] == self.shape[1]:
-            if self._namespace == "numpy":
-                from spformats.dispatch import run
-
-                return run("spmv", self, x)
+        if type(x) is np.ndarray and x.ndim == 1 and len(x) == self.shape[1]:
+            product = self._plans.get(plan_key("spmv", x, "N"))
+            if product is not None:  # a vector like this one has been checked and multiplied before
+                return product(self, x, None, 1, 0)
         return self._times(x, "N")
 
     def __rmatmul__(self: Any, x: Any) -> Any:
