@@ -2,12 +2,14 @@
 
 Run: ``python benchmarks/conversions.py [--nnz 5000000]``. For each matrix and format: seconds of CPU to the format and
 back to CSR, and their ratio to what SciPy does of the kind: ``todia()`` for diagonal formats, else ``tobsr()``.
+``overheads.py`` writes the same as JSON.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -58,22 +60,21 @@ def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
     return best
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--nnz", type=int, default=5_000_000)
-    nnz = parser.parse_args().nnz
+def conversions(nnz: int) -> Iterator[dict[str, Any]]:
+    """A row for each matrix and format; ``refused`` says why there are no times."""
+    warnings.filterwarnings("ignore", category=sp.SparseEfficiencyWarning)  # todia() of many diagonals
     for name, S in matrices(nnz):
         S.sum_duplicates()
         A = sf.asarray(S)
         size = (2, 2) if S.shape[0] % 2 == 0 else (1, 1)
         tobsr = seconds(lambda: S.tobsr(blocksize=size))
-        print(f"\n{name}: {S.nnz} nonzeros; SciPy tobsr {tobsr:.3f} s")
         todia = None
         for format, layout in LAYOUTS:
+            row = {"matrix": name, "nnz": S.nnz, "format": format, "layout": layout}
             try:
                 B = A.asformat(format, **layout)
             except (sf.StorageError, ValueError) as error:
-                print(f"  {format:5}{layout or ''!s:40} refused: {str(error)[:60]}…")
+                yield row | {"refused": str(error)}
                 continue
             theirs = tobsr
             if format in ("cds", "hm", "cdm"):
@@ -81,8 +82,24 @@ def main() -> None:
                 theirs = todia
             there = seconds(lambda: A.asformat(format, **layout))
             back = seconds(lambda: B.asformat("csr"))
+            yield row | {"scipy": theirs, "to": there, "back": back}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nnz", type=int, default=5_000_000)
+    shown = None
+    for row in conversions(parser.parse_args().nnz):
+        if row["matrix"] != shown:
+            shown = row["matrix"]
+            print(f"\n{shown}: {row['nnz']} nonzeros")
+        label = f"  {row['format']:5}{row['layout'] or ''!s:40}"
+        if "refused" in row:
+            print(f"{label} refused: {row['refused'][:60]}…")
+        else:
+            theirs, there, back = row["scipy"], row["to"], row["back"]
             print(
-                f"  {format:5}{layout or ''!s:40} to {there:6.3f} s ({there / theirs:4.1f}×)"
+                f"{label} SciPy {theirs:6.3f} s   to {there:6.3f} s ({there / theirs:4.1f}×)"
                 f"   back {back:6.3f} s ({back / theirs:4.1f}×)"
             )
 
