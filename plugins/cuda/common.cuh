@@ -108,6 +108,13 @@ template <class T> __device__ __forceinline__ cplx<T> shuffle_xor(cplx<T> v, int
     return {__shfl_xor_sync(0xffffffffu, v.re, mask), __shfl_xor_sync(0xffffffffu, v.im, mask)};
 }
 
+// additions by several threads at once, in any order
+template <class S> __device__ __forceinline__ void add_to(S* p, S v) { atomicAdd(p, v); }
+template <class S> __device__ __forceinline__ void add_to(cplx<S>* p, cplx<S> v) {
+    atomicAdd(&p->re, v.re);
+    atomicAdd(&p->im, v.im);
+}
+
 // y = alpha * s + beta * y; bit 0 of mode: alpha is not 1, bit 1: beta is not 0 (only then the old y is read)
 __device__ __forceinline__ TY finished(TY s, const TY* y, TY alpha, TY beta, int mode) {
     if (mode & 1) {

@@ -23,77 +23,121 @@ __device__ __forceinline__ TX value_b(const TX* p) {
 #endif
 }
 
-// Ours. A warp owns RUN * 32 rows of one diagonal of C; the WARPS warps of a block take neighbouring diagonals of the
-// same rows. They walk through A's diagonals side by side, so what one of them loads is often in L1 for the next.
+struct Factors { TY alpha, beta; };
+
+// Ours. A warp owns RUN * 32 rows of DIAGS neighbouring diagonals of C, the sums in registers; the WARPS warps of a block
+// take neighbouring diagonals of the same rows. A warp walks through its pairs in the order of A's diagonals, so that
+// what it has loaded of A serves all its diagonals that need it, and what it loads is often in L1 from its neighbours.
 // Lanes look up 32 pairs at once and leave them in shared memory for the whole warp. No atomics, one write per entry.
 #ifdef PRODUCT
-struct alignas(16) Pair { i64 a, b; int lo, hi, pad0, pad1; };
+// Row i of diagonal `hi_and_member % 8` of the warp's takes a[a + i] * b[b + i] for lo <= i < hi_and_member / 8.
+struct alignas(16) Pair { i64 a, b, lo, hi_and_member; };
+struct Tables {
+    i64 rows, cols, count, groups;
+    const Pair* pairs;
+    const i64* ptr;      // where the pairs of each warp begin
+    const i64* offsets;  // of C's diagonals
+    const i64* base;     // and where C keeps them
+};
+struct alignas(16) Step { i64 a, b; int lo, hi, member, unused; };
+
+template <class T> __device__ __forceinline__ void put(T* p, T v) {
+#if STREAM
+    __stcs(p, v);
+#else
+    *p = v;
+#endif
+}
+template <class T> __device__ __forceinline__ void put(cplx<T>* p, cplx<T> v) { *p = v; }
 
 extern "C" __global__ void __launch_bounds__(WARPS * 32) product(
-    i64 rows, i64 inner, i64 cols, i64 count, i64 groups, const TA* __restrict__ a, const i64* __restrict__ a_base,
-    const i64* __restrict__ a_offsets, const TX* __restrict__ b, const i64* __restrict__ b_base,
-    const i64* __restrict__ offsets, const i64* __restrict__ ptr, const int* __restrict__ left,
-    const int* __restrict__ right, TY* __restrict__ c, const i64* __restrict__ c_base, TY alpha, TY beta, int mode) {
+    Tables of, const TA* __restrict__ a, const TX* __restrict__ b, TY* __restrict__ c, Factors by, int mode) {
     constexpr int SPAN = RUN * 32;
-    __shared__ Pair pairs[WARPS][32];
+    __shared__ Step steps[WARPS][32];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const i64 tile = i64(blockIdx.x) / groups, d = (i64(blockIdx.x) - tile * groups) * WARPS + warp, first = tile * SPAN;
-    if (d >= count) return;
-    const i64 offset = __ldg(offsets + d), at = __ldg(c_base + d);
-    const i64 low = most(i64(0), -offset), high = least(rows, cols - offset);
-    const i64 last = least(first + SPAN, rows);
-    if (first >= high || last <= low) {
-        if (mode & 4)
-            for (i64 i = first + lane; i < last; i += 32) c[at + i] = ZERO(TY);
-        return;
-    }
-    TY acc[RUN];
+#if ROWS_FIRST
+    const unsigned tiles = gridDim.x / unsigned(of.groups), part = blockIdx.x / tiles, tile = blockIdx.x - part * tiles;
+#else
+    const unsigned tile = blockIdx.x / unsigned(of.groups), part = blockIdx.x - tile * unsigned(of.groups);
+#endif
+    const i64 group = i64(part) * WARPS + warp, first = i64(tile) * SPAN, d0 = group * DIAGS;
+    if (d0 >= of.count) return;
+    const int members = int(least(of.count - d0, i64(DIAGS)));
+    const i64 last = least(first + SPAN, of.rows);
+    // offsets rise, so the first diagonal begins last and the last one ends first
+    const i64 low = most(i64(0), -__ldg(of.offsets + d0 + members - 1));
+    const i64 high = least(of.rows, of.cols - __ldg(of.offsets + d0));
+    TY acc[DIAGS][RUN];
 #pragma unroll
-    for (int r = 0; r < RUN; ++r) acc[r] = ZERO(TY);
-    // rows of the tile that have an entry on this diagonal
-    const int from = int(most(low - first, i64(0))), to = int(least(high - first, i64(SPAN)));
-    for (i64 t0 = __ldg(ptr + d), end = __ldg(ptr + d + 1); t0 < end; t0 += 32) {
+    for (int d = 0; d < DIAGS; ++d)
+#pragma unroll
+        for (int r = 0; r < RUN; ++r) acc[d][r] = ZERO(TY);
+    const i64 begin = __ldg(of.ptr + group), end = first < high && last > low ? __ldg(of.ptr + group + 1) : begin;
+    for (i64 t0 = begin; t0 < end; t0 += 32) {
         const int n = int(least(end - t0, i64(32)));
         if (lane < n) {
-            const int p = __ldg(left + t0 + lane), q = __ldg(right + t0 + lane);
-            const i64 shift = __ldg(a_offsets + p);
-            Pair pair;
-            pair.a = __ldg(a_base + p) + first;
-            pair.b = __ldg(b_base + q) + shift + first;
-            pair.lo = int(most(i64(from), least(-shift - first, i64(SPAN))));
-            pair.hi = int(least(i64(to), most(inner - shift - first, i64(0))));
-            pair.pad0 = pair.pad1 = 0;
-            pairs[warp][lane] = pair;
+            const longlong2* source = reinterpret_cast<const longlong2*>(of.pairs + t0 + lane);
+            const longlong2 at = __ldg(source), range = __ldg(source + 1);
+            Step step;
+            step.a = at.x + first;
+            step.b = at.y + first;
+            step.lo = int(most(range.x - first, i64(0)));
+            step.hi = int(most(least((range.y >> 3) - first, i64(SPAN)), i64(0)));
+            step.lo = step.lo < SPAN ? step.lo : SPAN;
+            step.member = int(range.y & 7);
+            step.unused = 0;
+            steps[warp][lane] = step;
         }
         __syncwarp();
+        TA u[RUN];
+        i64 loaded = 0;
+        bool any = false;
         for (int t = 0; t < n; ++t) {
-            const Pair pair = pairs[warp][t];
-            if (pair.lo >= pair.hi) continue;
-            const TA* x = a + pair.a + lane;
-            const TX* y = b + pair.b + lane;
-            if (pair.lo == 0 && pair.hi == SPAN) {
-                TA u[RUN];
+            const Step step = steps[warp][t];
+            const TX* y = b + step.b + lane;
+            if (step.hi - step.lo == SPAN) {
+                if (!any || loaded != step.a) {
+#pragma unroll
+                    for (int r = 0; r < RUN; ++r) u[r] = value_a(a + step.a + lane + r * 32);
+                    loaded = step.a, any = true;
+                }
                 TX v[RUN];
 #pragma unroll
-                for (int r = 0; r < RUN; ++r) u[r] = value_a(x + r * 32), v[r] = value_b(y + r * 32);
+                for (int r = 0; r < RUN; ++r) v[r] = value_b(y + r * 32);
 #pragma unroll
-                for (int r = 0; r < RUN; ++r) madd(acc[r], u[r], v[r]);
-            } else {
+                for (int d = 0; d < DIAGS; ++d)
+                    if (DIAGS == 1 || step.member == d) {
+#pragma unroll
+                        for (int r = 0; r < RUN; ++r) madd(acc[d][r], u[r], v[r]);
+                    }
+            } else if (step.lo < step.hi) {
 #pragma unroll
                 for (int r = 0; r < RUN; ++r) {
                     const int i = lane + r * 32;
-                    if (i >= pair.lo && i < pair.hi) madd(acc[r], value_a(x + r * 32), value_b(y + r * 32));
+                    if (i >= step.lo && i < step.hi) {
+                        const TA w = value_a(a + step.a + i);
+                        const TX v = value_b(y + r * 32);
+#pragma unroll
+                        for (int d = 0; d < DIAGS; ++d)
+                            if (DIAGS == 1 || step.member == d) madd(acc[d][r], w, v);
+                    }
                 }
             }
         }
         __syncwarp();
     }
 #pragma unroll
-    for (int r = 0; r < RUN; ++r) {
-        const int i = lane + r * 32;
-        TY* target = c + at + first + i;
-        if (i >= from && i < to) *target = finished(acc[r], target, alpha, beta, mode & 3);
-        else if ((mode & 4) && first + i < rows) *target = ZERO(TY);
+    for (int d = 0; d < DIAGS; ++d) {
+        if (d >= members) break;
+        const i64 offset = __ldg(of.offsets + d0 + d), at = __ldg(of.base + d0 + d);
+        const i64 from = most(i64(0), -offset), to = least(of.rows, of.cols - offset);
+#pragma unroll
+        for (int r = 0; r < RUN; ++r) {
+            const i64 i = first + lane + r * 32;
+            TY* target = c + at + i;
+            if (i >= from && i < to) put(target, finished(acc[d][r], target, by.alpha, by.beta, mode & 3));
+            else if ((mode & 4) && i < of.rows) put(target, ZERO(TY));
+        }
     }
 }
 #endif
@@ -105,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(SIDE * SIDE) tile(
     i64 rows, i64 inner, i64 cols, i64 count, i64 groups, i64 a_count, const TA* __restrict__ a,
     const i64* __restrict__ a_base, const i64* __restrict__ a_offsets, const TX* __restrict__ b,
     const i64* __restrict__ b_base, const int* __restrict__ b_dense, const i64* __restrict__ offsets, TY* __restrict__ c,
-    const i64* __restrict__ c_base, TY alpha, TY beta, int mode) {
+    const i64* __restrict__ c_base, Factors by, int mode) {
     __shared__ TA values[SIDE][SIDE];
     __shared__ i64 shifts[SIDE];
     const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
@@ -132,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(SIDE * SIDE) tile(
     }
     if (mine) {
         TY* target = c + __ldg(c_base + d) + i;
-        *target = finished(sum, target, alpha, beta, mode & 3);
+        *target = finished(sum, target, by.alpha, by.beta, mode & 3);
     }
 }
 #endif
@@ -140,21 +184,15 @@ extern "C" __global__ void __launch_bounds__(SIDE * SIDE) tile(
 // The paper's algorithm 2. A thread owns one nonzero of A, finds its diagonal by bisection, and adds its products with
 // every diagonal of B into C by atomics, so the last bits differ from run to run.
 #ifdef ATOMIC
-template <class S> __device__ __forceinline__ void add_to(S* p, S v) { atomicAdd(p, v); }
-template <class S> __device__ __forceinline__ void add_to(cplx<S>* p, cplx<S> v) {
-    atomicAdd(&p->re, v.re);
-    atomicAdd(&p->im, v.im);
-}
-
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) scale(
     i64 rows, i64 cols, i64 groups, const i64* __restrict__ offsets, TY* __restrict__ c, const i64* __restrict__ c_base,
-    TY beta, int mode) {
+    Factors by, int mode) {
     const i64 d = i64(blockIdx.x) / groups, i = (i64(blockIdx.x) - d * groups) * BLOCK + threadIdx.x;
     const i64 j = i + __ldg(offsets + d);
     if (i >= rows || j < 0 || j >= cols) return;
     TY* target = c + __ldg(c_base + d) + i;
     TY t = ZERO(TY);
-    if (mode & 2) madd(t, beta, *target);
+    if (mode & 2) madd(t, by.beta, *target);
     *target = t;
 }
 
@@ -162,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) atomic(
     i64 rows, i64 inner, i64 cols, i64 nonzeros, i64 a_count, i64 b_count, const i64* __restrict__ starts,
     const TA* __restrict__ a, const i64* __restrict__ a_base, const i64* __restrict__ a_offsets,
     const TX* __restrict__ b, const i64* __restrict__ b_base, const i64* __restrict__ b_offsets,
-    const int* __restrict__ c_dense, TY* __restrict__ c, const i64* __restrict__ c_base, TY alpha, int mode) {
+    const int* __restrict__ c_dense, TY* __restrict__ c, const i64* __restrict__ c_base, Factors by, int mode) {
     const i64 e = i64(blockIdx.x) * BLOCK + threadIdx.x;
     if (e >= nonzeros) return;
     i64 p = 0;
@@ -181,7 +219,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) atomic(
         TY v = ZERO(TY);
         madd(v, x, value_b(b + __ldg(b_base + q) + k));
         TY w = v;
-        if (mode & 1) w = ZERO(TY), madd(w, alpha, v);
+        if (mode & 1) w = ZERO(TY), madd(w, by.alpha, v);
         add_to(c + __ldg(c_base + d) + i, w);
     }
 }

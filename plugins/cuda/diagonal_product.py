@@ -6,6 +6,7 @@ kernel with one thread per nonzero of A and atomic additions.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,19 +15,20 @@ import numpy as np
 from spformats import dispatch
 from spformats.formats._arrays import xp_of
 from spformats_plugins.cuda import runtime
+from spformats_plugins.cuda.diagonal_walk import shape_for, walk
 
 FORMATS = ("cds", "hm", "cdm")
 SOURCE = "diagonal_product.cuh"
-#: Rows a lane sums, and warps (neighbouring diagonals of the result) a block.
-RUN, WARPS = 4, 8
 #: Side of the paper's tiles.
 SIDE = 16
 BLOCK = 256
-#: Prepared launches kept with one plan (they depend on where the operands keep their diagonals).
-_KEPT = 16
+#: Bytes of a result that no cache keeps: it is written past the operands.
+LARGE = 1 << 25
 
-#: ``launch(a, b, c, alpha, beta, mode)`` on flat values and scalars of the result type; bits of mode as in the source.
-Launch = Callable[[Any, Any, Any, Any, Any, int], None]
+#: ``launch(a, b, c, factors, mode)`` on flat values; bits of mode as in the source, factors are alpha and beta.
+Launch = Callable[[Any, Any, Any, Any, Any], None]
+#: Every mode as the kernels take it.
+MODES = tuple(np.int32(mode) for mode in range(8))
 
 
 class Job:
@@ -36,16 +38,17 @@ class Job:
         self.pairs, self.left, self.right, self.out = pairs, left, right, out
         self.sizes = tuple(np.int64(s) for s in pairs.shape)
         self.rows, self.count = int(pairs.shape[0]), len(pairs.offsets)
-        xp = xp_of(left.flat)
-        self.a_base, self.b_base, self.c_base = xp.asarray(left.base), xp.asarray(right.base), xp.asarray(out.base)
-        names = ("a_offsets", "b_offsets", "offsets", "ptr", "left", "right")
-        key = "on device", str(left.flat.device)
-        self.on = pairs.derived(key, lambda p: {name: xp.asarray(getattr(p, name)) for name in names})
-        self.upload = xp.asarray
+        self.upload = xp_of(left.flat).asarray
+
+    @functools.cached_property
+    def bases(self) -> tuple[Any, Any, Any]:
+        """Where A, B and C keep their diagonals."""
+        return self.upload(self.left.base), self.upload(self.right.base), self.upload(self.out.base)
 
     def kernel(self, function: str, *more: tuple[str, int]) -> runtime.Launch:
         a, b, c = (np.dtype(x) for x in (self.left.flat.dtype, self.right.flat.dtype, self.out.dtype))
-        macros = [m for m in runtime.types(a, b, once=False) if m[0] != "TY"]
+        once = self.out.size * c.itemsize > LARGE
+        macros = [m for m in runtime.types(a, b, once=once) if m[0] != "TY"]
         conjugate = ("CONJ_A", int(self.left.conj)), ("CONJ_B", int(self.right.conj))
         return runtime.kernel(SOURCE, function, (*macros, ("TY", runtime.CTYPES[c.char]), *conjugate, *more))
 
@@ -67,16 +70,18 @@ def _grid(blocks: int) -> tuple[int]:
 
 
 def ours(job: Job) -> tuple[Launch, bool]:
-    """The default: a warp owns a piece of one diagonal of the result."""
-    kernel, block = job.kernel("product", ("PRODUCT", 1), ("RUN", RUN), ("WARPS", WARPS)), (WARPS * 32,)
-    groups = -(-job.count // WARPS)
-    grid, on = _grid(groups * -(-job.rows // (RUN * 32))), job.on
-    head = (*job.sizes, np.int64(job.count), np.int64(groups))
-    for_a, for_b = (job.a_base, on["a_offsets"]), (job.b_base, on["offsets"], on["ptr"], on["left"], on["right"])
-    c_base = job.c_base
+    """The default: a warp owns a piece of some neighbouring diagonals of the result."""
+    shape = shape_for(job)
+    kernel, block = job.kernel("product", ("PRODUCT", 1), *shape._asdict().items()), (shape.WARPS * 32,)
+    groups = -(-job.count // (shape.WARPS * shape.DIAGS))
+    grid = _grid(groups * -(-job.rows // (shape.RUN * 32)))
+    table, ptr = walk(job.pairs, job.left.base, job.right.base, shape.DIAGS)
+    parts = [job.upload(part) for part in (table, ptr, job.pairs.offsets, job.out.base)]
+    numbers = [*job.pairs.shape[::2], job.count, groups, *(runtime.address(part) for part in parts)]
+    tables = runtime.by_value(np.array(numbers, dtype=np.int64))
 
-    def launch(a: Any, b: Any, c: Any, alpha: Any, beta: Any, mode: int) -> None:
-        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, alpha, beta, np.int32(mode)))
+    def launch(a: Any, b: Any, c: Any, factors: Any, mode: Any, _kept: Any = parts) -> None:
+        kernel(grid, block, (tables, a, b, c, factors, mode))
 
     return launch, job.full_rows
 
@@ -85,14 +90,13 @@ def tile(job: Job) -> tuple[Launch, bool]:
     """Algorithm 1 of the paper, over tiles of A in shared memory."""
     kernel, block = job.kernel("tile", ("TILE", 1), ("SIDE", SIDE)), (SIDE * SIDE,)
     groups = -(-job.count // SIDE)
-    grid, on = _grid(groups * -(-job.rows // SIDE)), job.on
+    grid, (a_base, b_base, c_base) = _grid(groups * -(-job.rows // SIDE)), job.bases
     head = (*job.sizes, np.int64(job.count), np.int64(groups), np.int64(len(job.pairs.a_offsets)))
     dense = job.upload(_dense(job.pairs.b_offsets, job.pairs.shape[1], job.pairs.shape[2]))
-    for_a, for_b = (job.a_base, on["a_offsets"]), (job.b_base, dense, on["offsets"])
-    c_base = job.c_base
+    for_a, for_b = (a_base, job.upload(job.pairs.a_offsets)), (b_base, dense, job.upload(job.pairs.offsets))
 
-    def launch(a: Any, b: Any, c: Any, alpha: Any, beta: Any, mode: int) -> None:
-        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, alpha, beta, np.int32(mode)))
+    def launch(a: Any, b: Any, c: Any, factors: Any, mode: Any) -> None:
+        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, factors, mode))
 
     return launch, False
 
@@ -101,7 +105,8 @@ def atomic(job: Job) -> tuple[Launch, bool]:
     """Algorithm 2 of the paper: a thread per nonzero of A, atomic additions into C, which is scaled by beta before."""
     rows, inner, cols = job.pairs.shape
     macros = ("ATOMIC", 1), ("BLOCK", BLOCK)
-    kernel, scale, block, on = job.kernel("atomic", *macros), job.kernel("scale", *macros), (BLOCK,), job.on
+    kernel, scale, block = job.kernel("atomic", *macros), job.kernel("scale", *macros), (BLOCK,)
+    a_base, b_base, c_base = job.bases
     groups = -(-job.rows // BLOCK)
     scale_grid = _grid(groups * job.count)
     a_offsets = job.pairs.a_offsets
@@ -109,20 +114,15 @@ def atomic(job: Job) -> tuple[Launch, bool]:
     starts = np.concatenate([[0], np.cumsum(np.maximum(lengths, 0))]).astype(np.int64)
     nonzeros = int(starts[-1])
     grid = _grid(max(-(-nonzeros // BLOCK), 1))
-    head = (
-        *job.sizes,
-        np.int64(nonzeros),
-        np.int64(len(a_offsets)),
-        np.int64(len(job.pairs.b_offsets)),
-        job.upload(starts),
-    )
-    for_a = (job.a_base, on["a_offsets"])
-    for_b = (job.b_base, on["b_offsets"], job.upload(_dense(job.pairs.offsets, rows, cols)))
-    scaled, c_base = (job.sizes[0], job.sizes[2], np.int64(groups), on["offsets"]), job.c_base
+    counts = (np.int64(nonzeros), np.int64(len(a_offsets)), np.int64(len(job.pairs.b_offsets)))
+    head = (*job.sizes, *counts, job.upload(starts))
+    for_a = (a_base, job.upload(a_offsets))
+    for_b = (b_base, job.upload(job.pairs.b_offsets), job.upload(_dense(job.pairs.offsets, rows, cols)))
+    scaled = (job.sizes[0], job.sizes[2], np.int64(groups), job.upload(job.pairs.offsets))
 
-    def launch(a: Any, b: Any, c: Any, alpha: Any, beta: Any, mode: int) -> None:
-        scale(scale_grid, block, (*scaled, c, c_base, beta, np.int32(mode)))
-        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, alpha, np.int32(mode)))
+    def launch(a: Any, b: Any, c: Any, factors: Any, mode: Any) -> None:
+        scale(scale_grid, block, (*scaled, c, c_base, factors, mode))
+        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, factors, mode))
 
     return launch, False
 
@@ -134,44 +134,41 @@ def _dense(offsets: np.ndarray[Any, Any], rows: int, cols: int) -> np.ndarray[An
     return dense
 
 
-def _prepared(make: Any, pairs: Any, left: Any, right: Any, out: Any) -> tuple[Launch, bool]:
-    """The launch for these tables, made once; the tables are kept with it, so that their ids stay theirs."""
-    kept = pairs.derived("prepared on cuda", lambda p: {})
-    tables = left.base, right.base, out.base
-    types = left.flat.dtype.char, right.flat.dtype.char, np.dtype(out.dtype).char
-    key = (make, RUN, WARPS, str(left.flat.device), left.conj, right.conj, types, out.padded, *map(id, tables))
-    entry = kept.get(key)
-    if entry is None:
-        while len(kept) >= _KEPT:
-            kept.pop(next(iter(kept)), None)
-        entry = kept[key] = (*make(Job(pairs, left, right, out._replace(flat=None))), tables)
-    return entry[0], entry[1]
-
-
-def _run(make: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex) -> Any:
-    xp, flat = xp_of(left.flat), out.flat
-    scalar = np.dtype(out.dtype).type
+def _prepared(make: Any, pairs: Any, left: Any, right: Any, out: Any) -> Any:
+    """``run(a, b, c, alpha, beta) -> flat`` for operands with these tables; see `spformats.linalg.diagonal_run`."""
+    xp, shape, dtype = xp_of(left.flat), out.shape, np.dtype(out.dtype)
     if not len(pairs.offsets) or not out.size:
-        return xp.zeros(out.size, dtype=out.dtype) if flat is None else flat
-    launch, full_rows = _prepared(make, pairs, left, right, out)
-    mode = int(alpha != 1) | int(beta != 0) << 1
-    if flat is None:
-        flat = (xp.zeros if out.padded and not full_rows else xp.empty)(out.size, dtype=out.dtype)
-        mode |= 4 * full_rows
-    launch(left.flat, right.flat, flat, scalar(alpha), scalar(beta), mode)
-    return flat
+        return lambda a, b, c, alpha, beta: xp.zeros(shape, dtype=dtype) if c is None else c
+    launch, full_rows = make(Job(pairs, left, right, out))
+    new = xp.zeros if out.padded and not full_rows else xp.ndarray  # the latter leaves the memory as it is
+    whole = 4 * full_rows
+
+    def factors(alpha: complex, beta: complex) -> Any:
+        return runtime.by_value(np.array([alpha, beta], dtype=dtype))
+
+    plain, plain_mode = factors(1, 0), MODES[whole]
+
+    def run(a: Any, b: Any, c: Any, alpha: complex, beta: complex) -> Any:
+        if c is None:
+            c, mode = new(shape, dtype), whole
+        else:
+            mode = 0
+        if alpha == 1 and beta == 0:
+            launch(a, b, c, plain, plain_mode if mode else MODES[0])
+        else:
+            launch(a, b, c, factors(alpha, beta), MODES[mode | int(alpha != 1) | int(beta != 0) << 1])
+        return c
+
+    return run
 
 
 def register(name: str, make: Any, priority: int, namespace: str = "cupy") -> None:
     """Register one of the kernels above for the operation."""
 
-    @dispatch.register("diagmm", FORMATS, namespace, name=name, priority=priority)
-    def product(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex) -> Any:
+    @dispatch.register("diagmm", FORMATS, namespace, name=name, priority=priority, prepare=True)
+    def prepare(A: Any, pairs: Any, left: Any, right: Any, out: Any) -> Any:
         """``alpha * A @ B + beta * C`` over a table of pairs, see `spformats.linalg.diagonal_run`."""
-        if runtime.is_current(left.flat):
-            return _run(make, pairs, left, right, out, alpha, beta)
-        with runtime.on_device(left.flat):
-            return _run(make, pairs, left, right, out, alpha, beta)
+        return runtime.at_home(left.flat, lambda: _prepared(make, pairs, left, right, out))
 
 
 register("cuda", ours, 10)

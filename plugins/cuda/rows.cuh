@@ -54,61 +54,64 @@ __device__ __forceinline__ TY dot(i64 origin, i64 first, i64 end, i64 step, cons
     return add(s[0], s[1]);
 }
 
-// SHARE threads a row, BLOCK / SHARE rows a thread block.
+// SHARE threads a row, BLOCK / SHARE rows at a time in a thread block.
 #ifdef SHARE
 constexpr int ROWS = BLOCK / SHARE;
 
 #if LAYOUT == 0
-// CSR: the thread block reads the entries of its rows front to back, whatever their lengths, and leaves the products in
-// shared memory, CHUNK at a time; then SHARE threads add up each row's part. Long rows are jumped over (SKIP).
-extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmv(
-    i64 rows, i64 limit, ROW_ARGS, const TX* __restrict__ x, TY* __restrict__ y, TY alpha, TY beta, int mode) {
-    constexpr int PER_THREAD = 32 / sizeof(TY) > 2 ? 32 / sizeof(TY) : 2, CHUNK = BLOCK * PER_THREAD;
+// CSR: a thread block owns rows that have at most CHUNK entries together, from starts[block] to starts[block + 1] (row and
+// entry). It reads the entries front to back, whatever the lengths of the rows, and leaves the products in shared memory;
+// then SHARE threads add up each row's part. A row of more than `limit` entries has a block to itself, which leaves it to
+// `segments`.
+extern "C" __global__ void __launch_bounds__(BLOCK) spmv(
+    const longlong2* __restrict__ starts, i64 limit, ROW_ARGS, const TX* __restrict__ x, TY* __restrict__ y, TY alpha,
+    TY beta, int mode) {
+    constexpr int CHUNK = BLOCK * PER_THREAD;
     __shared__ TY products[CHUNK];
-    __shared__ i64 behind;
-    const int local = threadIdx.x / SHARE, lane = threadIdx.x % SHARE;
-    const i64 r0 = i64(blockIdx.x) * ROWS, i = r0 + local;
-    const bool inside = i < rows;
-    const i64 begin = inside ? __ldg(ptr + i) : 0, end = inside ? __ldg(ptr + i + 1) : 0;
-    const bool mine = inside && end - begin <= limit;
-    const i64 last = __ldg(ptr + min(r0 + ROWS, rows));
-    TY s = ZERO(TY);
-    for (i64 base = __ldg(ptr + r0); base < last; base += CHUNK) {
-        if constexpr (SKIP) {
-            if (threadIdx.x == 0) behind = base;
-            __syncthreads();
-            if (inside && !mine && lane == 0 && begin <= base && base < end) behind = end;
-            __syncthreads();
-            base = behind;
-            if (base >= last) break;
-        }
-        TA a[PER_THREAD];
-        INDEX c[PER_THREAD];
+    const longlong2 from = __ldg(starts + blockIdx.x), to = __ldg(starts + blockIdx.x + 1);
+    if (to.x - from.x == 1 && to.y - from.y > limit) {
+#if ATOMIC
+        if (threadIdx.x == 0) y[from.x] = finished(ZERO(TY), y + from.x, alpha, beta, mode & 2);
+#endif
+        return;
+    }
+    const int entries = int(to.y - from.y), local = threadIdx.x / SHARE, lane = threadIdx.x % SHARE;
+    // where this thread's first row lies is asked for before it is needed
+    i64 i = from.x + local;
+    i64 begin = i < to.x ? __ldg(ptr + i) : 0, end = i < to.x ? __ldg(ptr + i + 1) : 0;
+    const TA* values = data + from.y;
+    const INDEX* columns = indices + from.y;
+    TA a[PER_THREAD];
+    INDEX c[PER_THREAD];
 #pragma unroll
-        for (int u = 0; u < PER_THREAD; ++u) {
-            const i64 e = base + u * BLOCK + threadIdx.x;
-            if (e < last) {
-                c[u] = stream(indices + e);
-                a[u] = matrix_value(data + e);
-            }
+    for (int u = 0; u < PER_THREAD; ++u) {
+        const int e = u * BLOCK + threadIdx.x;
+        if (e < entries) {
+            c[u] = stream(columns + e);
+            a[u] = matrix_value(values + e);
         }
-#pragma unroll
-        for (int u = 0; u < PER_THREAD; ++u)
-            if (base + u * BLOCK + threadIdx.x < last) {
-                TY product = ZERO(TY);
-                madd(product, a[u], reuse(x + c[u]));
-                products[u * BLOCK + threadIdx.x] = product;
-            }
-        __syncthreads();
-        if (mine) {
-            const int from = int(max(begin, base) - base), to = int(min(end, base + CHUNK) - base);
-            for (int e = from + lane; e < to; e += SHARE) s = add(s, products[e]);
-        }
-        __syncthreads();
     }
 #pragma unroll
-    for (int d = SHARE / 2; d >= 1; d /= 2) s = add(s, shuffle_xor(s, d));
-    if (mine && lane == 0) y[i] = finished(s, y + i, alpha, beta, mode);
+    for (int u = 0; u < PER_THREAD; ++u) {
+        const int e = u * BLOCK + threadIdx.x;
+        if (e < entries) {
+            TY product = ZERO(TY);
+            madd(product, a[u], reuse(x + c[u]));
+            products[e] = product;
+        }
+    }
+    __syncthreads();
+    for (i64 row = from.x; row < to.x; row += ROWS) {
+        TY s = ZERO(TY);
+        const int first = int(begin - from.y), last = int(end - from.y);
+        if (i < to.x)
+            for (int e = first + lane; e < last; e += SHARE) s = add(s, products[e]);
+#pragma unroll
+        for (int d = SHARE / 2; d >= 1; d /= 2) s = add(s, shuffle_xor(s, d));
+        if (i < to.x && lane == 0) y[i] = finished(s, y + i, alpha, beta, mode);
+        i += ROWS;
+        if (i < to.x) begin = __ldg(ptr + i), end = __ldg(ptr + i + 1);
+    }
 }
 #else
 // The others: neighbouring threads take neighbouring rows, and SHARE slices of the thread block take entries in turn.
@@ -140,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) spmv(
 // one thread block a piece of a long row: entries first[p] … first[p] + piece of row long_row[p]
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) segments(
     i64 piece, const i64* __restrict__ long_row, const i64* __restrict__ first, ROW_ARGS, const TX* __restrict__ x,
-    TY* __restrict__ partial) {
+    TY* __restrict__ partial, TY alpha) {
     const i64 p = blockIdx.x, i = long_row[p];
     const i64 end = min(first[p] + piece, row_length(i, ROW_NAMES));
     TY s = dot(row_origin(i, ROW_NAMES), first[p] + threadIdx.x, end, BLOCK, x, ROW_NAMES);
@@ -151,7 +154,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) segments(
     __syncthreads();
     if (threadIdx.x == 0) {
         for (int w = 1; w < BLOCK / 32; ++w) s = add(s, sums[w]);
+#if ATOMIC
+        TY scaled = ZERO(TY);
+        madd(scaled, alpha, s);
+        add_to(partial + i, scaled);  // partial is y, which spmv has scaled by beta
+#else
         partial[p] = s;
+#endif
     }
 }
 #endif
@@ -229,6 +238,26 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) segments(
             for (int q = 1; q < SLICES; ++q) s[w] = add(s[w], sums[w][q * LANES + lane]);
             partial[p * k_cols + column + w] = s[w];
         }
+    }
+}
+#endif
+
+// The transposed product by atomics: LANES_PER_ROW threads a row add its entries times one value of x to where they belong.
+// The last bits differ from run to run. y has been scaled by beta before.
+#ifdef LANES_PER_ROW
+extern "C" __global__ void __launch_bounds__(BLOCK) scatter(
+    i64 rows, ROW_ARGS, const TX* __restrict__ x, TY* __restrict__ y, TY alpha) {
+    const i64 thread = i64(blockIdx.x) * BLOCK + threadIdx.x, i = thread / LANES_PER_ROW;
+    if (i >= rows) return;
+    TY scaled = ZERO(TY);
+    madd(scaled, alpha, reuse(x + row_of_a(i, ROW_NAMES)));
+    const i64 origin = row_origin(i, ROW_NAMES), length = row_length(i, ROW_NAMES);
+#pragma unroll 4
+    for (i64 j = thread % LANES_PER_ROW; j < length; j += LANES_PER_ROW) {
+        const i64 at = entry_of(origin, j, ROW_NAMES);
+        TY v = ZERO(TY);
+        madd(v, matrix_value(data + at), scaled);
+        add_to(y + stream(indices + at), v);
     }
 }
 #endif

@@ -11,6 +11,7 @@ from spformats import dispatch
 from spformats.formats import _arrays
 from spformats_plugins.cuda import runtime
 from spformats_plugins.cuda.product import Product, columns_layout
+from spformats_plugins.cuda.row_blocks import share_out
 from spformats_plugins.cuda.transpose import Rows, csr_transpose
 
 BLOCK = 256
@@ -55,12 +56,12 @@ def layout_of(A: Any) -> Layout:
 
 
 class Pieces:
-    """Rows longer than `PIECE`, cut up: one thread block sums a piece, one warp the pieces of a row."""
+    """Rows longer than ``limit`` (`PIECE`), cut up: one thread block sums a piece, one warp the pieces of a row."""
 
-    def __init__(self, layout: Layout):
+    def __init__(self, layout: Layout, limit: int | None = None):
         xp = _arrays.xp_of(layout.data)
         lengths = xp.diff(layout.ptr) if layout.number == 0 else layout.rlen
-        self.rows = xp.flatnonzero(lengths > PIECE)
+        self.rows = xp.flatnonzero(lengths > (PIECE if limit is None else limit))
         self.count = int(self.rows.shape[0])
         if not self.count:
             return
@@ -74,14 +75,9 @@ class Pieces:
 
 
 def threads_per_row(layout: Layout) -> int:
-    """Threads that share a row."""
+    """Threads that share a row of ELL, JAD or PJAD."""
     mean = layout.entries / max(1, layout.rows)
     share = 1
-    if layout.number == 0:
-        # a thread block reads about 2048 entries; fewer where that leaves multiprocessors without work
-        while share < 32 and (BLOCK // share * mean > 2048 or layout.rows * share < BLOCK * 512):
-            share *= 2
-        return share
     # rows side by side: sharing pays only where there are too few rows to fill the device
     while share < 8 and layout.rows * share < 1 << 18 and mean >= 8 * share:
         share *= 2
@@ -89,39 +85,81 @@ def threads_per_row(layout: Layout) -> int:
 
 
 def combine(macros: tuple[tuple[str, Any], ...]) -> runtime.Launch:
-    kept = tuple(m for m in macros if m[0] not in ("LAYOUT", "BSIZE", "SHARE", "SKIP"))
+    kept = tuple(m for m in macros if m[0] not in ("LAYOUT", "BSIZE", "SHARE", "PER_THREAD", "ATOMIC"))
     return runtime.kernel("combine.cuh", "combine", kept)
 
 
 def spmv(layout: Layout, dtype: Any, conjugate: bool, share: int | None = None, split: bool = True) -> Product:
     """The product with a vector; ``share`` fixes the threads per row, without ``split`` long rows stay whole."""
+    if layout.number == 0:
+        return csr_spmv(layout, dtype, conjugate)
     share = threads_per_row(layout) if share is None else share
-    macros = layout.macros(dtype, conjugate)
-    result = np.result_type(layout.data.dtype, dtype)
+    macros = (*layout.macros(dtype, conjugate), ("SHARE", share), ("ATOMIC", 0))
     grid, rows, args = (-(-layout.rows // (BLOCK // share)),), np.int64(layout.rows), layout.args
     pieces = Pieces(layout) if split else None
-    cuts = pieces is not None and pieces.count > 0
-    macros = (*macros, ("SHARE", share), ("SKIP", int(cuts)))
     main = runtime.kernel("rows.cuh", "spmv", macros)
-    if pieces is None or not cuts:
-        everything = np.int64(np.iinfo(np.int64).max)
+    cuts = pieces is not None and pieces.count > 0
+    limit = np.int64(PIECE if cuts else np.iinfo(np.int64).max)
 
-        def launch(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:
-            main(grid, (BLOCK,), (rows, everything, *args, x, y, alpha, beta, np.int32(mode)))
+    def launch(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:
+        main(grid, (BLOCK,), (rows, limit, *args, x, y, alpha, beta, np.int32(mode)))
 
-        return Product(layout.rows, result, launch, layout.data)
-    cut, add = runtime.kernel("rows.cuh", "segments", macros), combine(macros)
-    limit, count, one = np.int64(PIECE), np.int64(pieces.count), np.int64(1)
+    return with_pieces(layout, pieces, launch, dtype, macros)
 
-    def launch_split(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:
+
+def with_pieces(layout: Layout, pieces: Pieces | None, main: Any, dtype: Any, macros: Any) -> Product:
+    """The product whose short rows `main` computes and whose long rows come in pieces."""
+    result, args = np.result_type(layout.data.dtype, dtype), layout.args
+    if pieces is None or not pieces.count:
+        return Product(layout.rows, result, main, layout.data)
+    cut = runtime.kernel("rows.cuh", "segments", macros)
+    size, count, one = np.int64(PIECE), np.int64(pieces.count), np.int64(1)
+    head = size, pieces.row_of_piece, pieces.first, *args
+    add, add_grid = combine(macros), (-(-pieces.count * 32 // BLOCK),)
+    atomic = dict(macros)["ATOMIC"]
+
+    def launch(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:
+        main(x, y, alpha, beta, mode)
+        if atomic:
+            cut((pieces.total,), (BLOCK,), (*head, x, y, alpha))
+            return
         # allocated per call, so that products of one matrix may run on several streams at once
         partial = _arrays.xp_of(y).empty(pieces.total, dtype=result)
-        main(grid, (BLOCK,), (rows, limit, *args, x, y, alpha, beta, np.int32(mode)))
-        cut((pieces.total,), (BLOCK,), (limit, pieces.row_of_piece, pieces.first, *args, x, partial))
-        tail = (count, one, pieces.target, pieces.ptr, partial, y, alpha, beta, np.int32(mode))
-        add((-(-pieces.count * 32 // BLOCK),), (BLOCK,), tail)
+        cut((pieces.total,), (BLOCK,), (*head, x, partial, alpha))
+        add(add_grid, (BLOCK,), (count, one, pieces.target, pieces.ptr, partial, y, alpha, beta, np.int32(mode)))
 
-    return Product(layout.rows, result, launch_split, layout.data)
+    return Product(layout.rows, result, launch, layout.data)
+
+
+def csr_spmv(
+    layout: Layout, dtype: Any, conjugate: bool, per_thread: int | None = None, share: int | None = None, atomic: int = 0
+) -> Product:
+    """The product of CSR with a vector; `per_thread`, entries a thread reads, and `share`, threads a row, can be fixed.
+
+    With ``atomic`` the pieces of long rows are added up in any order.
+    """
+    per_thread = entries_per_thread(layout.entries) if per_thread is None else per_thread
+    if share is None:
+        share = 1
+        while share < 32 and layout.entries >= 2 * share * per_thread * layout.rows:
+            share *= 2
+    blocks = share_out(_arrays.xp_of(layout.ptr), layout.ptr, BLOCK * per_thread)
+    macros = (*layout.macros(dtype, conjugate), ("SHARE", share), ("PER_THREAD", per_thread), ("ATOMIC", atomic))
+    kernel = runtime.kernel("rows.cuh", "spmv", macros)
+    grid, head = (blocks.starts.shape[0] - 1,), (blocks.starts, np.int64(blocks.limit), *layout.args)
+
+    def launch(x: Any, y: Any, alpha: Any, beta: Any, mode: int) -> None:
+        kernel(grid, (BLOCK,), (*head, x, y, alpha, beta, np.int32(mode)))
+
+    return with_pieces(layout, Pieces(layout, blocks.limit), launch, dtype, macros)
+
+
+def entries_per_thread(entries: int) -> int:
+    """Entries a thread of the CSR kernel reads: many in flight, but enough blocks for every multiprocessor."""
+    per_thread = 8
+    while per_thread > 2 and entries < 512 * BLOCK * per_thread:
+        per_thread //= 2
+    return per_thread
 
 
 def spmm(layout: Layout, dtype: Any, conjugate: bool) -> Product:

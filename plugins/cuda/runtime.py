@@ -116,6 +116,24 @@ def is_current(array: Any) -> bool:
     return array.device.id == cupy.cuda.runtime.getDevice()
 
 
+def at_home(array: Any, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    """What ``make()`` returns when called on the array's device, made to run on that device wherever it is called."""
+    import cupy
+
+    device, current = array.device, cupy.cuda.runtime.getDevice
+    number = device.id
+    with device:
+        run = make()
+
+    def there(*args: Any) -> Any:
+        if current() == number:
+            return run(*args)
+        with device:
+            return run(*args)
+
+    return there
+
+
 def ready(x: Any) -> Any:
     """x C-contiguous and aligned to 16 bytes, as the kernels read it; copied only where it is not."""
     if x.flags.c_contiguous and not address(x) & 15:

@@ -28,6 +28,8 @@ class ResultLayout:
         Entry ``(i, i + offsets[k])`` is at ``base[k] + i`` of the flat values.
     size : int
         Number of values, padding included.
+    data_shape : tuple of int
+        Shape in which the format keeps its values.
     padded : bool
         Whether some of them belong to no entry and must be zero.
     """
@@ -36,12 +38,13 @@ class ResultLayout:
         n = shape[0]
         self.format, self.shape, self.offsets = format, shape, offsets
         self.padded = True
+        self._made: dict[bool, dict[str, Any]] = {}
         self._order = offsets
         self._extra: dict[str, Any] = {}
         if format == "cds":
             self.base = np.arange(len(offsets), dtype=np.int64) * n
             self.size = len(offsets) * n
-            self._data_shape: tuple[int, ...] = (len(offsets), n)
+            self.data_shape: tuple[int, ...] = (len(offsets), n)
             return
         require_square(format, shape)
         self._order = canonical_order(offsets)
@@ -51,23 +54,35 @@ class ResultLayout:
             self.base = starts[:-1][back] + np.minimum(offsets, 0)
             self.size = int(starts[-1])
             self.padded = False
-            self._data_shape = (self.size,)
+            self.data_shape = (self.size,)
             self._extra = {"starts": starts[:-1]}
         elif format == "cdm":
             rows, count = compact_rows(self._order, n)
             self.base = rows[back] * n
             self.size = count * n
-            self._data_shape = (count, n)
+            self.data_shape = (count, n)
             self._extra = {"rows": rows}
         else:
             raise ValueError(f"format must be 'cds', 'hm' or 'cdm', got {format!r}")
 
     def build(self, flat: Any, symmetric: bool = False) -> Any:
         """The matrix object around these values, which it takes over."""
-        data = array_api_compat.array_namespace(flat).reshape(flat, self._data_shape)
-        parts = {"data": data, "offsets": self._order, **self._extra}
-        extra: dict[str, Any] = {"cds": {"symmetric": symmetric}, "hm": {}, "cdm": {"transposed": False}}[self.format]
-        return format_class(self.format)._build(parts, self.shape, **extra)
+        if flat.shape != self.data_shape:
+            flat = array_api_compat.array_namespace(flat).reshape(flat, self.data_shape)
+        like = self._made.get(symmetric)
+        if like is None:
+            parts = {"data": flat, "offsets": self._order, **self._extra}
+            extra: dict[str, Any] = {"cds": {"symmetric": symmetric}, "hm": {}, "cdm": {"transposed": False}}[
+                self.format
+            ]
+            made = format_class(self.format)._build(parts, self.shape, **extra)
+            own = ("data", "dtype", "_plans")
+            self._made[symmetric] = {k: v for k, v in made.__dict__.items() if k not in own}
+            return made
+        # all but the values is as before: `_build` would cost as much as a small product
+        made = object.__new__(format_class(self.format))
+        made.__dict__.update(like, data=_arrays.read_only(flat), dtype=flat.dtype, _plans={})
+        return made
 
     def check_size(self, itemsize: int, on_host: bool) -> None:
         """Raise MemoryError, with the bytes needed, where the result cannot fit this machine's memory at all."""

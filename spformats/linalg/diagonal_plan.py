@@ -43,6 +43,8 @@ class DiagonalPairs:
         self.shape, self.a_offsets, self.b_offsets = shape, a_offsets, b_offsets
         self.offsets, self.ptr, self.left, self.right = offsets, ptr, left, right
         self._derived: dict[Any, Any] = {}
+        #: Launches of kernels for these pairs, see `spformats.linalg.diagonal_run.launch_for`.
+        self.launches: dict[Any, Any] = {}
 
     def derived(self, key: Any, factory: Callable[[DiagonalPairs], Any]) -> Any:
         """Something a kernel derives from the pairs (a copy on a device, say), made once."""

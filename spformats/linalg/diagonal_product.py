@@ -13,9 +13,9 @@ import numpy as np
 
 from spformats.linalg.diagonal_elementwise import drop_empty_diagonals
 from spformats.linalg.diagonal_layout import ResultLayout, result_format
-from spformats.linalg.diagonal_plan import DiagonalPairs, diagonal_pairs
+from spformats.linalg.diagonal_plan import CACHED_PAIRS, DiagonalPairs, diagonal_pairs
 from spformats.linalg.diagonal_run import product_dtype, run, run_into
-from spformats.linalg.diagonal_table import DiagonalTable, check_diagonal, check_together, table_of
+from spformats.linalg.diagonal_table import DiagonalTable, Structure, check_diagonal, check_together, table_of
 
 __all__ = ["MatmulPlan", "matmul_plan", "multiply"]
 
@@ -44,6 +44,7 @@ class MatmulPlan:
         self.offsets = pairs.offsets
         self.format = format
         self.size = self.layout.size
+        self._fits: set[tuple[Any, Any]] = set()  # structures of operands that passed the checks
 
     def nbytes(self, dtype: Any) -> int:
         """Bytes of the result's values in ``dtype``."""
@@ -71,10 +72,12 @@ class MatmulPlan:
         """
         check_diagonal("A", A)
         check_diagonal("B", B)
-        check_together(A, B)
         left, right = table_of(A), table_of(B)
-        self._check_operand("A", A, self.pairs.shape[:2], left, self.pairs.a_offsets)
-        self._check_operand("B", B, self.pairs.shape[1:], right, self.pairs.b_offsets)
+        if (left.structure, right.structure) not in self._fits:
+            check_together(A, B)
+            self._check_operand("A", A, self.pairs.shape[:2], left, self.pairs.a_offsets)
+            self._check_operand("B", B, self.pairs.shape[1:], right, self.pairs.b_offsets)
+            self._fits.add((left.structure, right.structure))
         dtype = product_dtype(left, right, alpha)
         if out is None:
             if beta != 0:
@@ -88,7 +91,7 @@ class MatmulPlan:
     ) -> None:
         if A.shape != shape:
             raise ValueError(f"{name} has shape {A.shape}, the plan was made for {shape}")
-        if table.offsets is not offsets and not np.array_equal(table.offsets, offsets):
+        if not np.array_equal(table.offsets, offsets):
             odd = np.setxor1d(table.offsets, offsets)
             raise ValueError(
                 f"{name} has other diagonals than the plan: only one of them has offset {odd[0]}; make a new plan"
@@ -181,10 +184,22 @@ def multiply(A: Any, B: Any, *, drop_empty: bool = False) -> Any:
     """
     check_diagonal("A", A)
     check_diagonal("B", B)
-    check_together(A, B)
-    pairs = _pairs_of(A, B)
     left, right = table_of(A), table_of(B)
-    format = result_format(A.format, B.format)
-    layout = pairs.derived(("layout", format), lambda p: ResultLayout(format, (p.shape[0], p.shape[2]), p.offsets))
-    C = run(A, pairs, left, right, layout, product_dtype(left, right, 1), 1)
+    plan = left.structure.plans.get(right.structure)
+    if plan is None:
+        check_together(A, B)
+        plan = MatmulPlan(_pairs_of(A, B), result_format(A.format, B.format))
+        _keep(plan, left.structure.plans, right.structure)
+    C = run(A, plan.pairs, left, right, plan.layout, product_dtype(left, right, 1), 1)
     return drop_empty_diagonals(C) if drop_empty else C
+
+
+#: Plans kept with one structure.
+KEPT = 16
+
+
+def _keep(plan: MatmulPlan, plans: dict[Structure, MatmulPlan], right: Structure) -> None:
+    if len(plan.pairs.left) <= CACHED_PAIRS:
+        while len(plans) >= KEPT:
+            plans.pop(next(iter(plans)), None)
+        plans[right] = plan

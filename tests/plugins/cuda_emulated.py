@@ -23,6 +23,7 @@ def emulated() -> Iterator[None]:
         "passes_once": lambda array: array.size % 2 == 1,
         "address": lambda array: array.ctypes.data,
         "is_current": lambda array: True,
+        "at_home": lambda array, make: make(),
         "by_value": cuda_emulator.ByValue,
         "ready": ready,
         "device_name": lambda array: "emulator",

@@ -17,18 +17,20 @@ struct uint2 { unsigned x, y; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
 struct alignas(16) int4 { int x, y, z, w; };
 struct float2 { float x, y; };
+struct alignas(16) longlong2 { long long x, y; };
 struct alignas(16) double2 { double x, y; };
 template <class T> T __ldg(const T* p) {
     if (reinterpret_cast<size_t>(p) % alignof(T)) { std::fprintf(stderr, "misaligned load of %zu bytes\n", sizeof(T)); std::abort(); }
     return *p;
 }
 template <class T> T __ldcs(const T* p) { return __ldg(p); }
+template <class T> void __stcs(T* p, T v) { *p = v; }
 template <class T> void atomicAdd(T* p, T v) { *p += v; }
 inline long long min(long long a, long long b) { return a < b ? a : b; }
 inline long long max(long long a, long long b) { return a > b ? a : b; }
 
 struct dim { unsigned x, y, z; };
-static dim threadIdx, blockIdx;
+static dim threadIdx, blockIdx, gridDim;
 
 namespace emulator {
 enum State { RUNNING, WARP, BLOCK, DONE };

@@ -22,6 +22,7 @@ static void* const* spf_args;
 static void spf_body() {{ {function}({loads}); }}
 extern "C" void spf_run(void* const* args, unsigned gx, unsigned gy, int threads) {{
     spf_args = args;
+    gridDim = {{gx, gy, 1}};
     for (unsigned y = 0; y < gy; ++y)
         for (unsigned x = 0; x < gx; ++x) {{
             blockIdx = {{x, y, 0}};

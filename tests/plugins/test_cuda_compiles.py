@@ -20,6 +20,8 @@ TABLES = {
     1: (("ND", 5), ("OFFSETS", "-4096,-1,0,1,4096"), ("BASES", "0,1000,2000,3001,4000")), 2: (("ND", 7),), 3: (),
 }  # fmt: skip
 
+CSR = (("PER_THREAD", 8), ("ATOMIC", 0))
+
 
 def instances(pair):
     """File, function and macros of the kernels for one pair of value types, as the launchers choose them."""
@@ -29,7 +31,7 @@ def instances(pair):
     columns, lanes, _ = columns_layout(vector, 8)
     shape = (("LANES", lanes), ("COLS", columns), ("BLOCK", 256))
     for layout in range(4):
-        share = (("LAYOUT", layout), ("BSIZE", 32), ("SHARE", 1 if layout else 8), ("SKIP", 1), ("BLOCK", 256))
+        share = (("LAYOUT", layout), ("BSIZE", 32), ("SHARE", 1 if layout else 8), ("BLOCK", 256), *CSR)
         yield "rows.cuh", "spmv", (*types, *share)
         yield "rows.cuh", "segments", (*types, *share)
         yield "rows.cuh", "spmm", (*types, ("LAYOUT", layout), ("BSIZE", 32), *shape)
@@ -72,10 +74,22 @@ def test_kernels_of_paper_003_compile(variant, arch):
         assert nvrtc.compile_source(text, "spmv", arch).registers > 0
 
 
+@pytest.mark.parametrize("pair", ["dd", "ff", "Dd", "FD"])
+def test_atomic_variants_compile(pair):
+    types = runtime.types(*(np.dtype(c) for c in pair))
+    rows = (*types, ("LAYOUT", 0), ("BSIZE", 1), ("BLOCK", 256), ("PER_THREAD", 8), ("ATOMIC", 1))
+    for name, function, macros in (
+        ("rows.cuh", "segments", (*rows, ("SHARE", 2))),
+        ("rows.cuh", "scatter", (*rows, ("LANES_PER_ROW", 4))),
+        ("scatter.cuh", "scatter", (*types, ("EDGE", 1), ("BLOCK", 256))),
+    ):
+        assert nvrtc.compile_source(runtime.source(name, macros), function, 90).spilled == 0
+
+
 def test_64_bit_indices_compile():
     types = runtime.types("d", "d", np.int64)
     for layout in range(4):
-        macros = (*types, ("LAYOUT", layout), ("BSIZE", 32), ("SHARE", 1), ("SKIP", 0), ("BLOCK", 256))
+        macros = (*types, ("LAYOUT", layout), ("BSIZE", 32), ("SHARE", 1), ("BLOCK", 256), *CSR)
         assert nvrtc.compile_source(runtime.source("rows.cuh", macros), "spmv", 90).spilled == 0
     sizes = (("HEIGHT", 3), ("WIDTH", 3), ("EDGE", 0), ("ALIGNED", 1))
     macros = (*types, *sizes, *geometry((3, 3), "d", 27).macros())

@@ -1,8 +1,12 @@
 """The CUDA kernels' index arithmetic on the CPU: the conformance suite under the emulator."""
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
+import spformats as sf
 from spformats.testing import check_kernel
+from spformats_plugins.cuda import row_blocks, rows
 
 from . import cuda_emulator
 from .cuda_emulated import NAME, emulated, register_emulated
@@ -52,3 +56,29 @@ def test_kernels_of_paper_003(variant):
 @pytest.mark.parametrize("layout", [{"bsize": 2}, {"bsize": 2, "sigma": 4}])
 def test_kernel_of_papers_001_and_002(layout):
     assert check_kernel("spmv", "pjad", name=f"{NAME}-paper", pairs=DOUBLE, **layout)
+
+
+@pytest.mark.parametrize(
+    ("format", "layout"),
+    [("csr", {}), ("ell", {}), ("jad", {}), ("pjad", {}), ("bsr", {"blocksize": (2, 2)}), ("bsr", {"blocksize": (3, 2)})],
+)
+def test_atomic_variants(format, layout):
+    assert check_kernel("spmv", format, name=f"{NAME}-atomic", pairs=DOUBLE, **layout)
+
+
+@pytest.mark.parametrize("name", [NAME, f"{NAME}-atomic"])
+def test_rows_of_csr_in_blocks_and_pieces(name, monkeypatch):
+    """Rows of every length around the limits, empty ones between; long rows in several pieces."""
+    monkeypatch.setattr(row_blocks, "CUT", 1.0)
+    monkeypatch.setattr(row_blocks, "MOST_ROWS", 50)
+    monkeypatch.setattr(rows, "PIECE", 64)
+    rng = np.random.default_rng(0)
+    lengths = np.r_[rng.integers(0, 6, 300), 31, 32, 33, 64, 65, np.zeros(120, int), 200, 512, 513, 0, 600, 1]
+    indptr = np.r_[0, np.cumsum(lengths)]
+    indices = np.concatenate([np.sort(rng.choice(700, k, replace=False)) for k in lengths])
+    S = sp.csr_array((rng.standard_normal(len(indices)), indices, indptr), shape=(len(lengths), 700))
+    A, x, y = sf.asarray(S), rng.standard_normal(700), rng.standard_normal(len(lengths))
+    with sf.config(kernel=name):
+        np.testing.assert_allclose(A @ x, S @ x, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(sf.spmv(A, x, y.copy(), 2.0, -1.0), 2 * (S @ x) - y, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(A.T @ y, S.T @ y, rtol=0, atol=1e-11)

@@ -75,7 +75,8 @@ def test_types_shapes_and_adjoints(left, right, name, emulator):
 @pytest.mark.parametrize(
     ("function", "more"),
     [
-        ("product", (("PRODUCT", 1), ("RUN", diagonal_product.RUN), ("WARPS", diagonal_product.WARPS))),
+        ("product", (("PRODUCT", 1), ("RUN", 4), ("DIAGS", 4), ("WARPS", 16), ("ROWS_FIRST", 0))),
+        ("product", (("PRODUCT", 1), ("RUN", 4), ("DIAGS", 2), ("WARPS", 16), ("ROWS_FIRST", 0))),
         ("tile", (("TILE", 1), ("SIDE", diagonal_product.SIDE))),
         ("atomic", (("ATOMIC", 1), ("BLOCK", 256))),
         ("scale", (("ATOMIC", 1), ("BLOCK", 256))),
