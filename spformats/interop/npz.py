@@ -7,6 +7,7 @@ constructor: a damaged file raises, it never builds a broken object.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import os
@@ -102,7 +103,9 @@ def load(file: Any) -> SparseArray:
     if not hasattr(file, "read") and not os.path.exists(file):
         raise FileNotFoundError(f"no such file: {file!r}")
     try:
-        entries = _read_entries(file)
+        # opened here: of a path to a damaged file NumPy leaves the file open
+        with contextlib.nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
+            entries = _read_entries(stream)
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
         raise ValueError(f"{name}: not a readable .npz file ({error})") from error
     return _build(name, entries)

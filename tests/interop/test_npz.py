@@ -1,7 +1,9 @@
 """save and load: nothing is lost, nothing is pickled, nothing broken is built."""
 
+import gc
 import io
 import pickle
+import warnings
 import zipfile
 
 import numpy as np
@@ -117,6 +119,18 @@ def test_a_pickle_is_not_run(tmp_path):
     np.savez(path, **entries)
     with pytest.raises(ValueError, match="allow_pickle"):
         sf.load(path)
+
+
+def test_a_damaged_file_is_closed(tmp_path):
+    path = tmp_path / "a.npz"
+    sf.save(path, sf.eye(50))
+    path.write_bytes(path.read_bytes()[:200])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(ValueError, match="not a readable"):
+            sf.load(path)
+        gc.collect()
+    assert not [w for w in caught if issubclass(w.category, ResourceWarning)]
 
 
 def test_cut_and_flipped_bytes(tmp_path):
