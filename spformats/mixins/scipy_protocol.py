@@ -19,13 +19,14 @@ except ImportError:  # SciPy moved it: sparse arrays themselves then serve as th
     SparseABC = None
 
 
-def asked_by_scipy(module: str = "scipy.sparse") -> bool:
-    """Whether code of ``scipy.sparse``, or of this module in it, called the method that asks this.
+def asked_by_scipy() -> str:
+    """The module of ``scipy.sparse`` whose code called the method that asks this; empty where others called.
 
     Its constructors and stackers (``csr_array(A)``, ``hstack([A, B])``) call the same `asformat` and ``__array__`` as
     everybody, but write into the arrays they find: what they ask for must be of SciPy's own kind, and a copy.
     """
-    return sys._getframe(2).f_globals.get("__name__", "").startswith(module)
+    module = sys._getframe(2).f_globals.get("__name__", "")
+    return module if module.startswith("scipy.sparse") else ""
 
 
 def _by_csr(name: str) -> Any:

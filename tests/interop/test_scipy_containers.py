@@ -139,12 +139,22 @@ def test_the_name_of_a_format(layout):
     assert "a " + A.format == f"a {name}"
 
 
+def tree(G):
+    return csgraph.shortest_path(sp.csr_array(G), return_predecessors=True)[1]
+
+
 GRAPH = {
     "connected_components": csgraph.connected_components,
     "laplacian": lambda G: csgraph.laplacian(G).toarray(),
     "laplacian normed": lambda G: csgraph.laplacian(G, normed=True).toarray(),
     "laplacian symmetrized": lambda G: csgraph.laplacian(G, symmetrized=True).toarray(),
-    "shortest_path": lambda G: csgraph.shortest_path(G, method="D"),
+    "laplacian function": lambda G: csgraph.laplacian(G, form="function")(np.ones(16)),
+    "shortest_path": csgraph.shortest_path,
+    **{f"shortest_path {m}": lambda G, m=m: csgraph.shortest_path(G, method=m) for m in ("D", "FW", "BF", "J")},
+    "shortest_path undirected": lambda G: csgraph.shortest_path(G, directed=False, unweighted=True),
+    "floyd_warshall": csgraph.floyd_warshall,
+    "reconstruct_path": lambda G: csgraph.reconstruct_path(G, tree(G)[0]).toarray(),
+    "construct_dist_matrix": lambda G: csgraph.construct_dist_matrix(G, tree(G)),
     "dijkstra": csgraph.dijkstra,
     "dijkstra undirected": lambda G: csgraph.dijkstra(G, directed=False, indices=[0, 3]),
     "bellman_ford": csgraph.bellman_ford,
@@ -161,7 +171,7 @@ GRAPH = {
 
 @pytest.mark.parametrize("function", GRAPH)
 def test_csgraph(layout, function):
-    """Every function that takes SciPy's own dia_array; the others refuse it and ours alike."""
+    """Every function that takes SciPy's own dia_array, and those that refuse to make it dense."""
     G = abs(example(density=0.1, seed=4))
     A = build(G, layout)
     before = A.todense()
@@ -169,6 +179,27 @@ def test_csgraph(layout, function):
     for ours, theirs in zip(*(v if isinstance(v, tuple) else (v,) for v in (got, expected)), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
     np.testing.assert_array_equal(A.todense(), before)
+
+
+CSR_ONLY = {
+    "maximum_bipartite_matching": csgraph.maximum_bipartite_matching,
+    "min_weight_full_bipartite_matching": lambda G: csgraph.min_weight_full_bipartite_matching(G),
+    "maximum_flow": lambda G: csgraph.maximum_flow(G.astype(np.int32), 0, 7).flow_value,
+    "reverse_cuthill_mckee": csgraph.reverse_cuthill_mckee,
+    "csgraph_to_dense": csgraph.csgraph_to_dense,
+    "csgraph_to_masked": lambda G: csgraph.csgraph_to_masked(G).filled(0),
+}
+
+
+@pytest.mark.parametrize("function", CSR_ONLY)
+def test_csgraph_of_csr_only(layout, function):
+    """These are compiled, look at the format's name themselves and refuse others: SciPy's own CSR serves."""
+    G = sp.csr_array(np.round(10 * abs(example(density=0.2, seed=4)).toarray()) + np.diag(np.arange(1.0, 17)))
+    A = build(G, layout)
+    np.testing.assert_array_equal(CSR_ONLY[function](A.tocsr()), CSR_ONLY[function](G))
+    if A.format != "csr":
+        with pytest.raises((TypeError, ValueError), match=r"(?i)csr"):
+            CSR_ONLY[function](A)
 
 
 def test_numpy_is_not_densified_in_silence(layout):
