@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse.linalg as sla
 from layouts import LAYOUTS, TRANSPOSED, build, general, positive_definite
 
-from spformats import dispatch
+from spformats.dispatch import running
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -95,16 +95,21 @@ def test_products_run_our_kernels(solver, layout, monkeypatch):
     S = positive_definite(16) if solver in ("eigsh", "lobpcg") else S
     A = build(S, layout)
     runs = []
-    run = dispatch.run
+    prepared = running._prepared
 
-    def counted(operation, *args, **kwargs):
-        runs.append(operation)
-        return run(operation, *args, **kwargs)
+    def counted(operation, *args):
+        product = prepared(operation, *args)
+
+        def run(*operands):
+            runs.append(operation)
+            return product(*operands)
+
+        return run
 
     def refused(*args, **kwargs):
         raise AssertionError("a conversion to a SciPy array")
 
-    monkeypatch.setattr(dispatch, "run", counted)
+    monkeypatch.setattr(running, "_prepared", counted)
     for name in ("tocsr", "tocsc", "tocoo", "todense", "toarray", "to_scipy_sparse"):
         monkeypatch.setattr(type(A), name, refused)
     steps = []
