@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import kernel
+from .scatter_kernels import opened
 from .simd import get, put, vload, vmuladd, vstore, vsum, vzero
 
 WIDTH = 8
@@ -74,31 +75,35 @@ def window(indices, ptr, C, lo, hi):
 
 
 def make_scatter(conj: bool):
-    """sums += alpha * op(block rows lo to hi) @ x for k right-hand sides; ``sums`` starts at column ``first``."""
+    """Ranges of a transposed product with k right-hand sides, see `spformats_plugins.numba.scatter`."""
 
     @kernel
-    def scatter(data, indices, ptr, R, C, x, sums, first, k, alpha, lo, hi):
-        a = sums.dtype.type(alpha)
-        for i in range(lo, hi):
-            for p in range(get(ptr, i), get(ptr, i + 1)):
-                j = np.int64(get(indices, p)) * C - first
-                for b in range(C):
-                    to = (j + b) * k
-                    c = 0
-                    while c + WIDTH <= k:
-                        acc = vload(sums, to + c, WIDTH)
-                        for r in range(R):
-                            v = get(data, (p * R + r) * C + b)
-                            acc = vmuladd(acc, a * (np.conj(v) if conj else v), vload(x, (i * R + r) * k + c, WIDTH))
-                        vstore(sums, to + c, acc)
-                        c += WIDTH
-                    while c < k:
-                        s = get(sums, to + c)
-                        for r in range(R):
-                            v = get(data, (p * R + r) * C + b)
-                            s += a * (np.conj(v) if conj else v) * get(x, (i * R + r) * k + c)
-                        put(sums, to + c, s)
-                        c += 1
+    def scatter(data, indices, ptr, R, C, cuts, starts, shifts, x, y, sums, k, alpha, beta, lo, hi):
+        a = y.dtype.type(alpha)
+        for t in range(lo, hi):
+            target, shift = opened(y, sums, starts, t, k, beta), get(shifts, t)
+            for i in range(get(cuts, t), get(cuts, t + 1)):
+                for p in range(get(ptr, i), get(ptr, i + 1)):
+                    j = np.int64(get(indices, p)) * C + shift
+                    for b in range(C):
+                        to = (j + b) * k
+                        c = 0
+                        while c + WIDTH <= k:
+                            acc = vload(target, to + c, WIDTH)
+                            for r in range(R):
+                                v = get(data, (p * R + r) * C + b)
+                                acc = vmuladd(
+                                    acc, a * (np.conj(v) if conj else v), vload(x, (i * R + r) * k + c, WIDTH)
+                                )
+                            vstore(target, to + c, acc)
+                            c += WIDTH
+                        while c < k:
+                            s = get(target, to + c)
+                            for r in range(R):
+                                v = get(data, (p * R + r) * C + b)
+                                s += a * (np.conj(v) if conj else v) * get(x, (i * R + r) * k + c)
+                            put(target, to + c, s)
+                            c += 1
 
     return scatter
 

@@ -21,7 +21,7 @@ from spformats import dispatch
 from . import pool
 from .bsr import arrays_of, over_the_edge
 from .bsr_paper_kernels import add_edges, run_splits, run_tasks
-from .launch import Run, into, scalar_type
+from .launch import Run, Spread, into, scalar_type
 from .operands import readable
 
 #: Tasks a thread, on average: the paper's measured choice. Read when a matrix meets a strategy first.
@@ -86,7 +86,7 @@ def _task_run(A: Any, dtype: np.dtype, tasks: Callable[[], Tasks]) -> Run:
     result = np.result_type(A.dtype, dtype)
     parts: Any = (readable(a) if isinstance(a, np.ndarray) else a for a in arrays_of(A))
     data, indices, ptr, R, C = parts
-    threads = pool.thread_count()
+    share = Spread(run_tasks, (data, indices, ptr, R, C), [(t, t + 1) for t in range(pool.thread_count())])
 
     def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
         start_row, stop_row, start, stop = (np.ascontiguousarray(a, np.int64) for a in tasks())
@@ -94,10 +94,7 @@ def _task_run(A: Any, dtype: np.dtype, tasks: Callable[[], Tasks]) -> Run:
         edges = np.zeros(2 * len(start) * R, result)
         counter = np.zeros(1, np.int64)
 
-        def work(lo: int, hi: int) -> None:
-            run_tasks(data, indices, ptr, R, C, x, y, alpha, start_row, stop_row, start, stop, edges, counter)
-
-        pool.run(work, [(t, t + 1) for t in range(threads)], threads)
+        share(x, y, alpha, start_row, stop_row, start, stop, edges, counter)
         add_edges(y, R, start_row, stop_row, edges)
 
     return _finish(multiply, A, (len(ptr) - 1) * R, result)
@@ -109,14 +106,11 @@ def _split_run(A: Any, dtype: np.dtype, chunked: bool) -> Run:
     data, indices, ptr, R, C = parts
     threads = pool.thread_count()
     chunk = chunk_size(ptr, threads) if chunked else 0
+    share = Spread(run_splits, (data, indices, ptr, R, C), [(t, t + 1) for t in range(threads)])
 
     def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
         sums = np.zeros((threads, len(y)), result)
-        pool.run(
-            lambda t, _: run_splits(data, indices, ptr, R, C, x, sums[t], threads, t, chunk),
-            [(t, t + 1) for t in range(threads)],
-            threads,
-        )
+        share(x, sums.reshape(-1), threads, chunk)
         _scale(y, beta)
         for part in sums:
             y += result.type(alpha) * part

@@ -35,8 +35,8 @@ def one_row_of_blocks(data, indices, R, C, x, sums, at, start, stop):
 
 
 @kernel
-def run_tasks(data, indices, ptr, R, C, x, y, alpha, start_row, stop_row, start, stop, edges, counter):
-    """Take tasks until none is left; y gets the rows a task has whole, ``edges`` the pieces at its two ends."""
+def run_tasks(data, indices, ptr, R, C, x, y, alpha, start_row, stop_row, start, stop, edges, counter, lo, hi):
+    """One thread's work: take tasks until none is left; y gets whole rows, ``edges`` the pieces at both ends."""
     sums = np.empty(R, y.dtype)
     while True:
         t = take(counter)
@@ -67,20 +67,22 @@ def add_edges(y, R, start_row, stop_row, edges):
 
 
 @kernel
-def run_splits(data, indices, ptr, R, C, x, sums, parts, part, chunk):
-    """One thread's share of every row: an even part, or with ``chunk`` every so many blocks the next thread's turn.
+def run_splits(data, indices, ptr, R, C, x, sums, threads, chunk, lo, hi):
+    """The shares of threads lo to hi of every row: even parts, or with ``chunk`` every so many blocks the next's turn.
 
-    ``sums`` is this thread's own y. A thread that got nothing of a row does not touch the row.
+    ``sums`` holds a y for each thread. A thread that got nothing of a row does not touch the row.
     """
-    dealt = 0
-    for i in range(ptr.size - 1):
-        begin, end = get(ptr, i), get(ptr, i + 1)
-        if chunk == 0:
-            first = begin + (end - begin) * part // parts
-            last = begin + (end - begin) * (part + 1) // parts
-            one_row_of_blocks(data, indices, R, C, x, sums, i * R, first, last)
-        else:
-            for start in range(begin, end, chunk):
-                if dealt % parts == part:
-                    one_row_of_blocks(data, indices, R, C, x, sums, i * R, start, min(end, start + chunk))
-                dealt += 1
+    for thread in range(lo, hi):
+        own = (ptr.size - 1) * R * thread
+        dealt = 0
+        for i in range(ptr.size - 1):
+            begin, end = get(ptr, i), get(ptr, i + 1)
+            if chunk == 0:
+                first = begin + (end - begin) * thread // threads
+                last = begin + (end - begin) * (thread + 1) // threads
+                one_row_of_blocks(data, indices, R, C, x, sums, own + i * R, first, last)
+            else:
+                for start in range(begin, end, chunk):
+                    if dealt % threads == thread:
+                        one_row_of_blocks(data, indices, R, C, x, sums, own + i * R, start, min(end, start + chunk))
+                    dealt += 1

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from .generated import define
+from .scatter_kernels import opened
 
 
 @cache
@@ -40,25 +41,27 @@ def spmv(R: int, C: int) -> Callable[..., Any]:
 
 @cache
 def scatter(R: int, C: int, conj: bool) -> Callable[..., Any]:
-    """``kernel(data, indices, ptr, R, C, x, sums, first, k, alpha, lo, hi)``: sums += alpha * op(rows) @ x, k = 1."""
+    """Ranges of a transposed product with one right-hand side, see `spformats_plugins.numba.scatter`."""
     name = f"bsr_scatter_{R}x{C}" + "_conj" * conj
     value = "np.conj(get(data, q + {}))" if conj else "get(data, q + {})"
     lines = [
-        f"def {name}(data, indices, ptr, R, C, x, sums, first, k, alpha, lo, hi):",
-        "    a = sums.dtype.type(alpha)",
-        "    p = get(ptr, lo)",
-        "    for i in range(lo, hi):",
-        "        end = get(ptr, i + 1)",
-        *(f"        x{r} = a * get(x, i * {R} + {r})" for r in range(R)),
-        "        while p < end:",
-        f"            j = np.int64(get(indices, p)) * {C} - first",
-        f"            q = p * {R * C}",
+        f"def {name}(data, indices, ptr, R, C, cuts, starts, shifts, x, y, sums, k, alpha, beta, lo, hi):",
+        "    a = y.dtype.type(alpha)",
+        "    for t in range(lo, hi):",
+        "        target, shift = opened(y, sums, starts, t, 1, beta), get(shifts, t)",
+        "        p = get(ptr, get(cuts, t))",
+        "        for i in range(get(cuts, t), get(cuts, t + 1)):",
+        "            end = get(ptr, i + 1)",
+        *(f"            x{r} = a * get(x, i * {R} + {r})" for r in range(R)),
+        "            while p < end:",
+        f"                j = np.int64(get(indices, p)) * {C} + shift",
+        f"                q = p * {R * C}",
         *(
-            f"            put(sums, j + {c}, get(sums, j + {c}) + "
+            f"                put(target, j + {c}, get(target, j + {c}) + "
             + " + ".join(f"{value.format(r * C + c)} * x{r}" for r in range(R))
             + ")"
             for c in range(C)
         ),
-        "            p += 1",
+        "                p += 1",
     ]
-    return define(name, lines)
+    return define(name, lines, opened=opened)

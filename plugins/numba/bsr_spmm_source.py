@@ -63,8 +63,6 @@ def _panel(rows: int, vectors: int, width: int, loop: str) -> list[str]:
     for r in range(rows):
         lines.append(f"            v{r} = get(data, (p * R + r + {r}) * C + b)")
         lines += [f"            {s} = vmuladd({s}, v{r}, x{v}_{width})" for q, v, s in names if q == r]
-    lines += [
-        f"    vupdate(y, (i * R + r + {r}) * k + c + {v * width}, {s}, alpha, beta, fresh)" for r, v, s in names
-    ]
+    lines += [f"    vupdate(y, (i * R + r + {r}) * k + c + {v * width}, {s}, alpha, beta, fresh)" for r, v, s in names]
     lines.append(f"    c += {vectors * width}")
     return lines

@@ -1,13 +1,9 @@
-"""Products of diagonal matrices on the CPU.
-
-Rows are taken in blocks, and inside a block the result's diagonals one after the other. A piece of a result diagonal
-is summed in registers over all pairs of diagonals that meet in it, and written once: the result, the largest of the
-three matrices, crosses the memory bus once. Pairs that begin or end inside the block follow, clipped.
-"""
+"""Products of diagonal matrices on the CPU: the launcher of `diagonal_product_source`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,131 +11,65 @@ import numpy as np
 from spformats import dispatch
 
 from . import pool
-from .jit import kernel
-from .launch import scalar_type
+from .diagonal_groups import groups
+from .diagonal_product_source import STEP, WIDTH, product
+from .launch import Spread, scalar_type
 from .operands import readable
-from .simd import get, put, vadd, vconj, vload, vmuladd, vscale, vstore, vzero
+from .registers import vector_registers
 
-BLOCK = 1024
-WIDTH = 8
-STEP = 4 * WIDTH
 #: Multiplications below which a second thread does not pay.
-SERIAL = 1 << 18
+SERIAL = 1 << 19
 #: Ranges a thread gets, so that one which was held up can be helped.
 RANGES = 4
+#: Prepared products kept with one plan (they depend on where the operands keep their diagonals).
+KEPT = 8
 
 
-def make_product(conj_a: bool, conj_b: bool) -> Callable[..., None]:
-    """Rows [lo, hi) of ``out <- alpha * A @ B + beta * out``; the flags conjugate an operand."""
-
-    @kernel
-    def diagonal_product(
-        a, a_base, a_offsets, b, b_base, offsets, ptr, left, right, inner, cols, out, out_base, alpha, beta, lo, hi
-    ):
-        most = 0
-        for c in range(offsets.size):
-            most = max(most, ptr[c + 1] - ptr[c])
-        a_at = np.empty(most, np.int64)  # of the pairs that cover the block: start in a
-        b_at = np.empty(most, np.int64)  # and in b
-        fresh = beta == 0
-        for block in range(lo, hi, BLOCK):
-            for c in range(offsets.size):
-                first = max(block, -get(offsets, c))
-                last = min(min(block + BLOCK, hi), cols - get(offsets, c))
-                if first >= last:
-                    continue
-                start, stop = get(ptr, c), get(ptr, c + 1)
-                full = 0
-                for t in range(start, stop):
-                    p = np.int64(get(left, t))
-                    shift = get(a_offsets, p)
-                    if -shift <= first and last <= inner - shift:
-                        put(a_at, full, get(a_base, p))
-                        put(b_at, full, get(b_base, np.int64(get(right, t))) + shift)
-                        full += 1
-                at = get(out_base, c)
-                i = first
-                while i + STEP <= last:
-                    s0, s1, s2, s3 = vzero(out, WIDTH), vzero(out, WIDTH), vzero(out, WIDTH), vzero(out, WIDTH)
-                    for k in range(full):
-                        u = get(a_at, k) + i
-                        v = get(b_at, k) + i
-                        a0, b0 = vload(a, u, WIDTH), vload(b, v, WIDTH)
-                        a1, b1 = vload(a, u + WIDTH, WIDTH), vload(b, v + WIDTH, WIDTH)
-                        a2, b2 = vload(a, u + 2 * WIDTH, WIDTH), vload(b, v + 2 * WIDTH, WIDTH)
-                        a3, b3 = vload(a, u + 3 * WIDTH, WIDTH), vload(b, v + 3 * WIDTH, WIDTH)
-                        if conj_a:
-                            a0, a1, a2, a3 = vconj(a0), vconj(a1), vconj(a2), vconj(a3)
-                        if conj_b:
-                            b0, b1, b2, b3 = vconj(b0), vconj(b1), vconj(b2), vconj(b3)
-                        s0, s1 = vmuladd(s0, a0, b0), vmuladd(s1, a1, b1)
-                        s2, s3 = vmuladd(s2, a2, b2), vmuladd(s3, a3, b3)
-                    s0, s1, s2, s3 = vscale(alpha, s0), vscale(alpha, s1), vscale(alpha, s2), vscale(alpha, s3)
-                    w = at + i
-                    if not fresh:
-                        s0 = vadd(s0, vscale(beta, vload(out, w, WIDTH)))
-                        s1 = vadd(s1, vscale(beta, vload(out, w + WIDTH, WIDTH)))
-                        s2 = vadd(s2, vscale(beta, vload(out, w + 2 * WIDTH, WIDTH)))
-                        s3 = vadd(s3, vscale(beta, vload(out, w + 3 * WIDTH, WIDTH)))
-                    vstore(out, w, s0)
-                    vstore(out, w + WIDTH, s1)
-                    vstore(out, w + 2 * WIDTH, s2)
-                    vstore(out, w + 3 * WIDTH, s3)
-                    i += STEP
-                while i < last:
-                    s = out.dtype.type(0)
-                    for k in range(full):
-                        x, y = get(a, get(a_at, k) + i), get(b, get(b_at, k) + i)
-                        s += (np.conj(x) if conj_a else x) * (np.conj(y) if conj_b else y)
-                    put(out, at + i, alpha * s if fresh else alpha * s + beta * get(out, at + i))
-                    i += 1
-                if full == stop - start:
-                    continue
-                for t in range(start, stop):
-                    p = np.int64(get(left, t))
-                    shift = get(a_offsets, p)
-                    if -shift <= first and last <= inner - shift:
-                        continue
-                    u, v = get(a_base, p), get(b_base, np.int64(get(right, t))) + shift
-                    for i in range(max(first, -shift), min(last, inner - shift)):
-                        x, y = get(a, u + i), get(b, v + i)
-                        x, y = np.conj(x) if conj_a else x, np.conj(y) if conj_b else y
-                        put(out, at + i, get(out, at + i) + alpha * (x * y))
-
-    return diagonal_product
+def _prepared(pairs: Any, left: Any, right: Any, vectors: int, threads: int) -> Spread:
+    """The product of operands with these bases, ready to run."""
+    kept = pairs.derived("numba products", lambda p: {})
+    key = id(left.base), id(right.base), left.conj, right.conj, vectors, threads
+    entry = kept.get(key)
+    if entry is None:
+        while len(kept) >= KEPT:
+            kept.pop(next(iter(kept)), None)
+        # the bases are kept with it, so that their ids stay theirs
+        entry = kept[key] = _prepare(pairs, left, right, vectors, threads), left.base, right.base
+    return entry[0]
 
 
-KERNELS = {(ca, cb): make_product(ca, cb) for ca in (False, True) for cb in (False, True)}
+def _prepare(pairs: Any, left: Any, right: Any, vectors: int, threads: int) -> Spread:
+    g = pairs.derived("numba groups", groups)
+    shift = pairs.a_offsets[pairs.left]
+    at_a, at_b = left.base[pairs.left], right.base[pairs.right] + shift
+    rows, inner, cols = pairs.shape
+    tables = (
+        *(at_a, at_b, shift, pairs.ptr, pairs.offsets, inner, cols),
+        *(at_a[g.shared[:, 0]], at_b[g.shared].reshape(-1), g.shared_ptr, at_a[g.rest], at_b[g.rest], g.rest_ptr),
+        *(g.first_row, g.last_row),
+    )
+    small = (len(pairs.left) + len(pairs.offsets)) * rows < SERIAL
+    parts = 1 if small else min(RANGES * threads, max(rows // STEP, 1))
+    cuts = [rows * p // parts // STEP * STEP for p in range(parts)] + [rows]
+    fixed = tuple(readable(t) if isinstance(t, np.ndarray) else t for t in tables)
+    return Spread(product(vectors, left.conj, right.conj), fixed, list(pairwise(cuts)))
+
+
+@cache
+def _vectors(dtype: np.dtype) -> int:
+    """Vectors of each of four result diagonals whose sums fit in three quarters of the registers."""
+    count, size = vector_registers()
+    of_each = -(-WIDTH * dtype.itemsize // size)
+    return next((v for v in (4, 2) if 4 * v * of_each <= 3 * count // 4), 1)
 
 
 @dispatch.register("diagmm", ("cds", "hm", "cdm"), "numpy", name="numba", priority=10)
-def product(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex) -> np.ndarray:
+def multiply(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex) -> np.ndarray:
     """``alpha * A @ B + beta * C`` over a table of pairs, see `spformats.linalg.diagonal_run`."""
     flat = out.flat
     if flat is None:
         flat = (np.zeros if out.padded else np.empty)(out.size, dtype=out.dtype)
-    rows, inner, cols = pairs.shape
     scalar = scalar_type(out.dtype)
-    run = KERNELS[left.conj, right.conj]
-    arrays = (
-        *(
-            readable(left.flat),
-            readable(left.base),
-            readable(pairs.a_offsets),
-            readable(right.flat),
-            readable(right.base),
-        ),
-        *(pairs.offsets, pairs.ptr, pairs.left, pairs.right, inner, cols),
-        *(flat, readable(out.base), scalar(alpha), scalar(beta)),
-    )
-    small = (len(pairs.left) + len(pairs.offsets)) * rows < SERIAL
-    threads = 1 if small else pool.thread_count()
-    if threads == 1:
-        run(*arrays, 0, rows)
-    else:
-        parts = min(RANGES * threads, -(-rows // STEP))
-        cuts = np.linspace(0, -(-rows // STEP), parts + 1).astype(np.int64) * STEP
-        cuts[-1] = rows
-        ranges = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
-        pool.run(lambda lo, hi: run(*arrays, lo, hi), ranges, threads)
+    run = _prepared(pairs, left, right, _vectors(out.dtype), pool.thread_count())
+    run(readable(left.flat), readable(right.flat), flat, readable(out.base), scalar(alpha), scalar(beta))
     return flat

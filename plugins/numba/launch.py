@@ -9,7 +9,7 @@ import numpy as np
 
 from . import pool
 from .operands import readable, writable
-from .trampoline import Trampoline
+from .trampoline import OperandTrampoline, Trampoline, kind
 
 #: Bytes read by one product below which waking a second thread costs more than it saves.
 SERIAL_BYTES = 1 << 19
@@ -71,12 +71,13 @@ def vector_run(kernel: Callable[..., Any], arrays: Sequence[Any], rows: int, dty
     else:
         threads = pool.thread_count()
         cuts = np.array(ranges, np.int64).reshape(-1)
-        call: list[Trampoline] = []
+        calls: list[OperandTrampoline] = []
 
         def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
-            if not call:
-                call.append(Trampoline(kernel, fixed, x.dtype, y.dtype))
-            if not pool.drive_ranges(call[0], x, y, alpha, beta, cuts, threads):
+            if not calls:
+                calls.append(OperandTrampoline(kernel, fixed, x, y, (), scalar))
+            call = calls[0]
+            if not pool.drive_ranges(call.address, call.for_operands(x, y, alpha, beta), cuts, threads):
                 for lo, hi in ranges:
                     kernel(*fixed, x, y, alpha, beta, lo, hi)
 
@@ -106,20 +107,22 @@ def matrix_run(
     scalar = scalar_type(dtype)
     fixed = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in arrays)
     threads = pool.thread_count()
-    plans: dict[int, tuple[Callable[..., Any], list, np.ndarray, Trampoline | None]] = {}
+    plans: dict[int, tuple[Callable[..., Any], list, np.ndarray, OperandTrampoline | None]] = {}
 
     def run(A: Any, x: Any, y: Any, alpha: Any, beta: Any) -> Any:
         k = x.shape[1]
         if k not in plans:
-            kernel, ranges = choose(k), ranges_for(k)
-            call = Trampoline(kernel, (*fixed, k), x.dtype, dtype, 1) if len(ranges) > 1 else None
+            kernel, ranges, like = choose(k), ranges_for(k), np.empty(0, dtype)
+            call = OperandTrampoline(kernel, fixed, x, like, (k,), scalar) if len(ranges) > 1 else None
             plans[k] = kernel, ranges, np.array(ranges, np.int64).reshape(-1), call
         kernel, ranges, cuts, call = plans[k]
         x = readable(x).reshape(-1)
 
         def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
             flat = y.reshape(-1)
-            if call is None or not pool.drive_ranges(call, x, flat, alpha, beta, cuts, threads):
+            if call is None or not pool.drive_ranges(
+                call.address, call.for_operands(x, flat, alpha, beta), cuts, threads
+            ):
                 for lo, hi in ranges:
                     kernel(*fixed, x, flat, k, alpha, beta, lo, hi)
 
@@ -130,6 +133,35 @@ def matrix_run(
         return into(multiply, x, y, scalar(alpha), scalar(beta))
 
     return run
+
+
+class Spread:
+    """``kernel(*fixed, *rest, lo, hi)`` over given ranges, on the threads in force.
+
+    Parameters
+    ----------
+    kernel : compiled function
+    fixed : sequence of C-contiguous arrays, int, float and complex
+        Its first arguments; the others come with each call.
+    ranges : sequence of (lo, hi)
+    """
+
+    def __init__(self, kernel: Callable[..., Any], fixed: Sequence[Any], ranges: Sequence[tuple[int, int]]) -> None:
+        self.kernel, self.fixed, self.ranges = kernel, fixed, ranges
+        self.cuts = np.array(ranges, np.int64).reshape(-1)
+        self.calls: dict[tuple[str, ...], Trampoline] = {}
+
+    def __call__(self, *rest: Any) -> None:
+        threads = pool.thread_count()
+        if threads > 1 and len(self.ranges) > 1:
+            kinds = tuple(kind(a) for a in rest)
+            call = self.calls.get(kinds)
+            if call is None:
+                call = self.calls[kinds] = Trampoline(self.kernel, self.fixed, rest)
+            if pool.drive_ranges(call.address, call.filled(rest), self.cuts, threads):
+                return
+        for lo, hi in self.ranges:
+            self.kernel(*self.fixed, *rest, lo, hi)
 
 
 def into(multiply: Callable[..., None], x: Any, y: Any, alpha: Any, beta: Any) -> Any:

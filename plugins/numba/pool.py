@@ -1,8 +1,8 @@
 """Run the ranges of one product on our own threads.
 
 Numba's threading layers abort the process when two Python threads enter parallel kernels at once (workqueue) or after
-``fork``. Our kernels are serial functions that release the GIL, so plain Python threads are all it takes: the caller
-takes ranges from the front of the list, the workers from the back, and whoever is late finds nothing left to do.
+``fork``. Our kernels are serial functions that release the GIL, so plain Python threads are all it takes. Ranges are
+handed out by compiled code (`pool_kernels`): a helper that is awake starts within a microsecond, nobody needs the GIL.
 """
 
 from __future__ import annotations
@@ -11,19 +11,12 @@ import atexit
 import os
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
-from queue import SimpleQueue
-from typing import Any
 
 import numpy as np
 
 from spformats import dispatch
 
-from .pool_kernels import STATE_WORDS, STOP, drive, pack, serve, wait
-from .trampoline import Trampoline
-
-Range = tuple[int, int]
+from .pool_kernels import STATE_WORDS, STOP, drive, serve, wait
 
 #: Products the caller runs alone after a helper with a range was kept from the CPU, and the most after repeated ones.
 REST, LONGEST_REST = 8, 64
@@ -47,43 +40,11 @@ def _default_threads() -> int:
     return os.cpu_count() or 1
 
 
-class _Job:
-    """One product: ranges nobody has claimed yet, and how many are not finished."""
-
-    __slots__ = ("done", "error", "fn", "left", "lock", "todo")
-
-    def __init__(self, fn: Callable[[int, int], object], ranges: Sequence[Range]) -> None:
-        self.fn: Callable[[int, int], object] | None = fn
-        self.todo = deque(ranges)
-        self.left = len(ranges)
-        self.lock = threading.Lock()
-        self.done = threading.Lock()
-        self.done.acquire()
-        self.error: BaseException | None = None
-
-    def work(self, take: Callable[[], Range]) -> None:
-        while True:
-            try:
-                lo, hi = take()
-            except IndexError:
-                return
-            try:
-                self.fn(lo, hi)  # type: ignore[misc]
-            except BaseException as error:  # must reach the caller, not die in a worker
-                self.error = error
-            with self.lock:
-                self.left -= 1
-                if self.left == 0:
-                    self.done.release()
-
-
 class _Pool:
     """Daemon threads that wait for jobs; only one product uses them at a time."""
 
     def __init__(self) -> None:
         self.busy = threading.Lock()
-        self.queue: SimpleQueue[_Job] = SimpleQueue()
-        self.size = 0
         self.state = np.zeros(STATE_WORDS, np.int64)
         self.wake: list[threading.Lock] = []
         self.asleep: list[bool] = []
@@ -91,18 +52,6 @@ class _Pool:
         self.patience = 0
         self.rest = 0
         self.next_rest = REST
-
-    def grow(self, workers: int) -> None:
-        while self.size < workers:
-            threading.Thread(target=self._loop, name=f"spformats-{self.size}", daemon=True).start()
-            self.size += 1
-
-    def _loop(self) -> None:
-        get = self.queue.get
-        while True:
-            job = get()
-            job.work(job.todo.pop)
-            del job  # do not keep the operands alive while idle
 
     def _serve(self, worker: int, patience: int) -> None:
         while not serve(self.state, worker, patience):
@@ -127,9 +76,7 @@ class _Pool:
             self.servers.append(thread)
             thread.start()
 
-    def drive(
-        self, call: Trampoline, x: np.ndarray, y: np.ndarray, alpha: Any, beta: Any, ranges: np.ndarray, threads: int
-    ) -> bool:
+    def drive(self, address: int, words: np.ndarray, ranges: np.ndarray, threads: int) -> bool:
         if not self.busy.acquire(blocking=False):
             return False
         try:
@@ -143,9 +90,8 @@ class _Pool:
                 if self.asleep[i]:
                     self.asleep[i] = False
                     self.wake[i].release()
-            pack(call.words, call.operands, x, y, alpha, beta)
             start = time.perf_counter()
-            done = drive(self.state, call.address, call.words, ranges, helpers)
+            done = drive(self.state, address, words, ranges, helpers)
             if not done:
                 self._await(start)
         finally:
@@ -176,26 +122,6 @@ class _Pool:
         for thread in self.servers:
             thread.join(1)
 
-    def run(self, fn: Callable[[int, int], object], ranges: Sequence[Range], threads: int) -> None:
-        # A busy pool means another product (or an outer one of this thread) has the cores: do not oversubscribe.
-        if threads < 2 or len(ranges) < 2 or not self.busy.acquire(blocking=False):
-            for lo, hi in ranges:
-                fn(lo, hi)
-            return
-        try:
-            helpers = min(threads, len(ranges)) - 1
-            self.grow(helpers)
-            job = _Job(fn, ranges)
-            for _ in range(helpers):
-                self.queue.put(job)
-            job.work(job.todo.popleft)
-            job.done.acquire()
-            job.fn = None
-        finally:
-            self.busy.release()
-        if job.error is not None:
-            raise job.error
-
 
 _pool = _Pool()
 
@@ -215,20 +141,20 @@ def _stop() -> None:
     _pool.stop()
 
 
-def drive_ranges(
-    call: Trampoline, x: np.ndarray, y: np.ndarray, alpha: Any, beta: Any, ranges: np.ndarray, threads: int
-) -> bool:
-    """Run a kernel over the (lo, hi) pairs in ``ranges``; False if the pool is busy and nothing ran.
+def drive_ranges(address: int, words: np.ndarray, ranges: np.ndarray, threads: int) -> bool:
+    """Run a kernel over the (lo, hi) pairs in ``ranges``, on at most ``threads`` threads.
 
-    Compiled from end to end: a helper that is awake starts within a microsecond, and nobody needs the GIL.
+    Parameters
+    ----------
+    address, words
+        The kernel and its arguments, see `trampoline`.
+    ranges : int64 array
+        ``lo, hi, lo, hi, …``. Which thread runs a range is not fixed; the ranges are, so a kernel whose result depends
+        on its range only gives the same bits on every run.
+
+    Returns
+    -------
+    bool
+        False if the pool is busy with another product, and nothing ran: the cores are taken, do not oversubscribe.
     """
-    return _pool.drive(call, x, y, alpha, beta, ranges, threads)
-
-
-def run(fn: Callable[[int, int], object], ranges: Sequence[Range], threads: int) -> None:
-    """Call ``fn(lo, hi)`` once for every range, on at most ``threads`` threads; raises what ``fn`` raised.
-
-    Which thread runs a range is not fixed; the ranges are, so a kernel whose result depends only on its range gives the
-    same bits on every run.
-    """
-    _pool.run(fn, ranges, threads)
+    return _pool.drive(address, words, ranges, threads)

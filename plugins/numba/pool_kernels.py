@@ -7,7 +7,7 @@ proves that the job is still the one whose fields were read, because its caller 
 
 from __future__ import annotations
 
-from .atomics import add_to_word, address_of, call, load_word, pause, read_word, set_number, store_word, swap_word
+from .atomics import add_to_word, address_of, call, load_word, pause, read_word, store_word, swap_word
 from .jit import kernel
 from .simd import get, put
 
@@ -73,14 +73,3 @@ def wait(state):
             return True
         pause()
     return False
-
-
-@kernel
-def pack(words, at, x, y, alpha, beta):
-    """Write the operands of a product into its arguments (see `trampoline`)."""
-    put(words, at, address_of(x))
-    put(words, at + 1, x.size)
-    put(words, at + 2, address_of(y))
-    put(words, at + 3, y.size)
-    set_number(words, at + 4, alpha)
-    set_number(words, at + 6, beta)

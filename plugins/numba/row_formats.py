@@ -8,8 +8,9 @@ import numpy as np
 
 from spformats import dispatch
 
-from . import csr_spmm_kernels, strip_spmm_source
-from .launch import Run, matrix_run, split, vector_run
+from . import csr_spmm_kernels, pool, strip_spmm_source
+from .launch import SERIAL_BYTES, Run, matrix_run, split, vector_run
+from .long_rows import between, long_rows, with_long_rows, without
 from .operands import readable
 from .row_kernels import BLOCKED, CLEAN, JAGGED, ROWS, SPMV, STRIDED
 from .scatter import Scatter, scatter_run
@@ -70,41 +71,45 @@ def clean(
     return data, indices
 
 
-def _nbytes(A: Any, rows: Rows, dtype: np.dtype, result: np.dtype, k: int = 1) -> int:
+def _nbytes(A: Any, rows: Rows, dtype: np.dtype, result: np.dtype) -> tuple[int, int]:
+    """Bytes of the stored entries, and of x and y per column."""
     n, m = A.shape
     entries = int(rows.weights[-1]) * (A.dtype.itemsize + A.indices.itemsize)
-    return entries + k * (n * result.itemsize + m * dtype.itemsize)
+    return entries, n * result.itemsize + m * dtype.itemsize
 
 
 @dispatch.register("spmv", FORMATS, "numpy", name="numba", priority=10, prepare=True)
 def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
-    rows = A._plan("numba rows", rows_of)
-    result = np.result_type(A.dtype, dtype)
-    nbytes = _nbytes(A, rows, dtype, result)
-    if trans != "N":
-        return scatter_run(_scatter(A, rows, trans), A.shape[1], dtype, result, nbytes, matrix=False)
-    ranges = split(A.shape[0], nbytes, rows.weights, rows.align)
-    return vector_run(SPMV[rows.layout], rows.arrays, A.shape[0], result, ranges)
+    return _prepare(A, dtype, trans, matrix=False)
 
 
 @dispatch.register("spmm", FORMATS, "numpy", name="numba", priority=10, prepare=True)
 def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
+    return _prepare(A, dtype, trans, matrix=True)
+
+
+def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
     rows = A._plan("numba rows", rows_of)
     result = np.result_type(A.dtype, dtype)
+    fixed, column = _nbytes(A, rows, dtype, result)
     if trans != "N":
-        nbytes = _nbytes(A, rows, dtype, result)
-        return scatter_run(_scatter(A, rows, trans), A.shape[1], dtype, result, nbytes, matrix=True)
+        return scatter_run(_scatter(A, rows, trans), A.shape[1], dtype, result, fixed + column, matrix=matrix)
+    long = long_rows(rows, pool.thread_count()) if fixed >= SERIAL_BYTES else None
+    skipped: list[int] = []
+    if long is not None:
+        rows = without(rows, long)
+        skipped = long.places.tolist() if rows.layout == ROWS else []
+    n, weights, align = A.shape[0], rows.weights, rows.align
 
     def ranges(k: int) -> list:
-        return split(A_shape[0], nbytes_of(k), rows.weights, rows.align)
+        return between(split(n, fixed + k * column, weights, align), skipped)
 
-    A_shape, fixed, column = A.shape, _nbytes(A, rows, dtype, result, 0), _nbytes(A, rows, dtype, result, 1)
-
-    def nbytes_of(k: int) -> int:
-        return fixed + k * (column - fixed)
-
-    kernel = csr_spmm_kernels.spmm if rows.layout == ROWS else strip_spmm_source.spmm(rows.layout)
-    return matrix_run(lambda k: kernel, rows.arrays, A.shape[0], result, ranges)
+    if matrix:
+        kernel = csr_spmm_kernels.spmm if rows.layout == ROWS else strip_spmm_source.spmm(rows.layout)
+        run = matrix_run(lambda k: kernel, rows.arrays, n, result, ranges)
+    else:
+        run = vector_run(SPMV[rows.layout], rows.arrays, n, result, ranges(1))
+    return run if long is None else with_long_rows(run, long, result, bool(skipped))
 
 
 def _scatter(A: Any, rows: Rows, trans: str) -> Scatter:

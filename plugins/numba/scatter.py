@@ -7,14 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import pool
-from .launch import Run, into, scalar_type, split
+from .launch import Run, Spread, into, scalar_type, split
 from .operands import readable
-from .scatter_kernels import combine, prepare
+from .scatter_kernels import combine
 
 
 class Scatter(NamedTuple):
-    """A transposed product: ``kernel(*arrays, x, sums, first, k, alpha, lo, hi)`` adds rows lo to hi."""
+    """A transposed product: ``kernel(*arrays, cuts, starts, shifts, x, y, sums, k, alpha, beta, lo, hi)``.
+
+    The kernel runs ranges lo to hi, where range t holds the rows ``cuts[t]`` to ``cuts[t + 1]``. The first adds into y,
+    any other one into its buffer, ``sums`` from row ``starts[t]`` on: column j is row ``j + shifts[t]`` of the target.
+    """
 
     kernel: Callable[..., Any]
     arrays: tuple
@@ -30,39 +33,21 @@ def scatter_run(plan: Scatter, size: int, dtype: np.dtype, result: np.dtype, nby
     ranges = split(rows, nbytes, plan.weights, plan.align, per_thread=1)
     arrays = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in plan.arrays)
     # The first range adds into y itself, the others into buffers as wide as the columns they touch.
-    windows = np.array([plan.window(lo, hi) for lo, hi in ranges[1:]], np.int64).reshape(-1, 2)
-    begin, end = np.ascontiguousarray(windows[:, 0]), np.ascontiguousarray(windows[:, 1])
-    starts = np.concatenate([[0], np.cumsum(end - begin)])
-    first, start = begin.tolist(), starts.tolist()
-    number = {lo: i for i, (lo, _) in enumerate(ranges)}
-    columns = split(size, nbytes)
-    threads = pool.thread_count()
+    windows = np.array([(0, 0), *(plan.window(lo, hi) for lo, hi in ranges[1:])], np.int64)
+    firsts, lasts = np.ascontiguousarray(windows[:, 0]), np.ascontiguousarray(windows[:, 1])
+    starts = np.concatenate([[0], np.cumsum(lasts - firsts)])
+    cuts, shifts = np.array([lo for lo, _ in ranges] + [rows], np.int64), starts[:-1] - firsts
+    numbers = [(t, t + 1) for t in range(len(ranges))]
+    add = Spread(plan.kernel, (*arrays, cuts, starts, shifts), numbers)
+    gather = Spread(combine, (starts, firsts, lasts), split(size, nbytes))
     scalar = scalar_type(result)
-    kernel = plan.kernel
 
     def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
         k = x.shape[1] if matrix else 1
-        x, y = x.reshape(-1), y.reshape(-1)
-        if len(ranges) < 2:
-            prepare(y, beta, 0, size * k)
-            for lo, hi in ranges:
-                kernel(*arrays, x, y, 0, k, alpha, lo, hi)
-            return
-        sums = np.zeros(start[-1] * k, result)
-
-        def add(lo: int, hi: int) -> None:
-            i = number[lo] - 1
-            if i < 0:
-                prepare(y, beta, 0, size * k)
-                kernel(*arrays, x, y, 0, k, alpha, lo, hi)
-            else:
-                kernel(*arrays, x, sums[start[i] * k : start[i + 1] * k], first[i], k, alpha, lo, hi)
-
-        def gather(lo: int, hi: int) -> None:
-            combine(sums, starts * k, begin * k, end * k, y, lo * k, hi * k)
-
-        pool.run(add, ranges, threads)
-        pool.run(gather, columns, threads)
+        x, y, sums = x.reshape(-1), y.reshape(-1), np.empty(int(starts[-1]) * k, result)
+        add(x, y, sums, k, alpha, beta)
+        if len(ranges) > 1:
+            gather(sums, y, k)
 
     def run(A: Any, x: Any, y: Any, alpha: Any, beta: Any) -> Any:
         x = readable(x)

@@ -37,44 +37,6 @@ def make_window(layout: int):
     return window
 
 
-def make_scatter(layout: int, conj: bool):
-    """sums += alpha * op(rows lo to hi) @ x, for k right-hand sides; ``sums`` starts at column ``first``."""
-
-    @kernel
-    def scatter(data, indices, ptr, rlen, perm, step, x, sums, first, k, alpha, lo, hi):
-        a = sums.dtype.type(alpha)
-        for i in range(lo, hi):
-            if layout == ROWS:
-                p0, count, stride = get(ptr, i), get(ptr, i + 1) - get(ptr, i), 1
-            else:
-                p0 = get(ptr, i // step) + i % step if layout == BLOCKED else i
-                count, stride = np.int64(get(rlen, i)), step
-            row = i if layout == ROWS or layout == STRIDED else np.int64(get(perm, i))
-            if k == 1:
-                xi = a * get(x, row)
-                for j in range(count):
-                    p = get(ptr, j) + p0 if layout == JAGGED else p0 + j * stride
-                    q = np.int64(get(indices, p)) - first
-                    v = get(data, p)
-                    put(sums, q, get(sums, q) + (np.conj(v) if conj else v) * xi)
-            else:
-                for j in range(count):
-                    p = get(ptr, j) + p0 if layout == JAGGED else p0 + j * stride
-                    q = (np.int64(get(indices, p)) - first) * k
-                    v = get(data, p)
-                    v = a * (np.conj(v) if conj else v)
-                    c = 0
-                    while c + WIDTH <= k:
-                        acc = vload(sums, q + c, WIDTH)
-                        vstore(sums, q + c, vmuladd(acc, v, vload(x, row * k + c, WIDTH)))
-                        c += WIDTH
-                    while c < k:
-                        put(sums, q + c, get(sums, q + c) + v * get(x, row * k + c))
-                        c += 1
-
-    return scatter
-
-
 @kernel
 def prepare(y, beta, lo, hi):
     """y[lo:hi] *= beta, or 0 where beta is 0."""
@@ -87,13 +49,64 @@ def prepare(y, beta, lo, hi):
 
 
 @kernel
-def combine(sums, starts, firsts, lasts, y, lo, hi):
-    """Add the buffers to y[lo:hi], in their order; buffer r covers y[firsts[r]:lasts[r]]."""
-    for block in range(lo, hi, 1024):
-        end = min(hi, block + 1024)
-        for r in range(firsts.size):
-            shift = get(starts, r) - get(firsts, r)
-            for i in range(max(block, get(firsts, r)), min(end, get(lasts, r))):
+def opened(y, sums, starts, t, k, beta):
+    """Where range t adds: y itself, multiplied by beta, for the first; zeros in ``sums`` for the others."""
+    if t == 0:
+        prepare(y, beta, 0, y.size)
+        return y
+    for i in range(get(starts, t) * k, get(starts, t + 1) * k):
+        put(sums, i, 0)
+    return sums
+
+
+def make_scatter(layout: int, conj: bool):
+    """The ranges of rows lo to hi of y = alpha * op(A) @ x + beta * y, for k right-hand sides, into y or buffers."""
+
+    @kernel
+    def scatter(data, indices, ptr, rlen, perm, step, cuts, starts, shifts, x, y, sums, k, alpha, beta, lo, hi):
+        a = y.dtype.type(alpha)
+        for t in range(lo, hi):
+            target, shift = opened(y, sums, starts, t, k, beta), get(shifts, t)
+            for i in range(get(cuts, t), get(cuts, t + 1)):
+                if layout == ROWS:
+                    p0, count, stride = get(ptr, i), get(ptr, i + 1) - get(ptr, i), 1
+                else:
+                    p0 = get(ptr, i // step) + i % step if layout == BLOCKED else i
+                    count, stride = np.int64(get(rlen, i)), step
+                row = i if layout == ROWS or layout == STRIDED else np.int64(get(perm, i))
+                if k == 1:
+                    xi = a * get(x, row)
+                    for j in range(count):
+                        p = get(ptr, j) + p0 if layout == JAGGED else p0 + j * stride
+                        q = np.int64(get(indices, p)) + shift
+                        v = get(data, p)
+                        put(target, q, get(target, q) + (np.conj(v) if conj else v) * xi)
+                else:
+                    for j in range(count):
+                        p = get(ptr, j) + p0 if layout == JAGGED else p0 + j * stride
+                        q = (np.int64(get(indices, p)) + shift) * k
+                        v = get(data, p)
+                        v = a * (np.conj(v) if conj else v)
+                        c = 0
+                        while c + WIDTH <= k:
+                            acc = vload(target, q + c, WIDTH)
+                            vstore(target, q + c, vmuladd(acc, v, vload(x, row * k + c, WIDTH)))
+                            c += WIDTH
+                        while c < k:
+                            put(target, q + c, get(target, q + c) + v * get(x, row * k + c))
+                            c += 1
+
+    return scatter
+
+
+@kernel
+def combine(starts, firsts, lasts, sums, y, k, lo, hi):
+    """Add the buffers to y's rows lo to hi, in their order; buffer t > 0 covers rows firsts[t] to lasts[t]."""
+    for block in range(lo * k, hi * k, 1024):
+        end = min(hi * k, block + 1024)
+        for t in range(1, firsts.size):
+            shift = (get(starts, t) - get(firsts, t)) * k
+            for i in range(max(block, get(firsts, t) * k), min(end, get(lasts, t) * k)):
                 put(y, i, get(y, i) + get(sums, shift + i))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -11,59 +12,102 @@ import numba
 import numpy as np
 from numba import types
 
-from .atomics import number_at, read_word, view
-from .jit import FASTMATH, on_disk
+from .atomics import address_of, number_at, read_word, set_number, view
+from .jit import FASTMATH, kernel, on_disk
+from .simd import put
 
-OPERAND_WORDS = 8  # x and y with sizes, alpha and beta in two words each
+#: Numbers that are no integers take two words, real ones too.
+SCALARS = {"float": np.float64(0), "complex": np.complex128(0)}
 
 
 class Trampoline:
-    """A kernel's address for given types, and the block of memory its arguments lie in.
+    """A kernel's address for given types of arguments, and the words its arguments lie in.
 
-    The words are those of the fixed arguments, then x, y, alpha and beta, which `pool_kernels.pack` writes.
+    Parameters
+    ----------
+    kernel : compiled function of ``(*fixed, *rest, lo, hi)``
+    fixed : sequence of C-contiguous arrays, int, float and complex
+    rest : sequence of the same
+        Arguments like those that come with each call.
     """
 
-    def __init__(
-        self, kernel: Callable[..., Any], fixed: Sequence[Any], x: np.dtype, y: np.dtype, after_y: int = 0
-    ) -> None:
-        kinds = tuple(a.dtype.str if isinstance(a, np.ndarray) else "int" for a in fixed)
-        self.address = compiled(kernel, kinds, x.str, y.str, after_y).address
-        words: list[int] = []
-        for a in fixed:
-            words += [a.__array_interface__["data"][0], a.size] if isinstance(a, np.ndarray) else [int(a)]
-        self.operands = len(words)
-        self.words = np.array(words + [0] * OPERAND_WORDS, np.int64)
+    def __init__(self, kernel: Callable[..., Any], fixed: Sequence[Any], rest: Sequence[Any]) -> None:
+        self.address = compiled(kernel, tuple(kind(a) for a in (*fixed, *rest))).address
+        head = [word for a in fixed for word in words_of(a)]
+        self.place = len(head)
+        self.words = np.array(head + [word for a in rest for word in words_of(a)], np.int64)
         self.keep = fixed
+
+    def filled(self, rest: Sequence[Any]) -> np.ndarray:
+        """The words of one call."""
+        words = self.words.copy()
+        words[self.place :] = [word for a in rest for word in words_of(a)]
+        return words
+
+
+class OperandTrampoline(Trampoline):
+    """The same for a kernel of ``(*fixed, x, y, *more, alpha, beta, lo, hi)``: faster, as one call follows another."""
+
+    def __init__(
+        self, kernel: Callable[..., Any], fixed: Sequence[Any], x: Any, y: Any, more: Sequence[int], scalar: type
+    ) -> None:
+        super().__init__(kernel, fixed, (x, y, *more, scalar(1), scalar(0)))
+        self.between = len(more)
+
+    def for_operands(self, x: np.ndarray, y: np.ndarray, alpha: Any, beta: Any) -> np.ndarray:
+        """The words of one product."""
+        words = self.words.copy()
+        _fill(words, self.place, self.between, x, y, alpha, beta)
+        return words
+
+
+@kernel
+def _fill(words, at, between, x, y, alpha, beta):
+    put(words, at, address_of(x))
+    put(words, at + 1, x.size)
+    put(words, at + 2, address_of(y))
+    put(words, at + 3, y.size)
+    set_number(words, at + 4 + between, alpha)
+    set_number(words, at + 6 + between, beta)
+
+
+def kind(argument: Any) -> str:
+    """The type of an argument, by name."""
+    return argument.dtype.str if isinstance(argument, np.ndarray) else type(argument).__name__
+
+
+def words_of(argument: Any) -> tuple[int, ...]:
+    """The words in which an argument is passed."""
+    if isinstance(argument, np.ndarray):
+        return argument.__array_interface__["data"][0], argument.size
+    if isinstance(argument, int):
+        return (argument,)
+    number = complex(argument)
+    return struct.unpack("qq", struct.pack("dd", number.real, number.imag))
 
 
 @cache
-def compiled(kernel: Any, kinds: tuple[str, ...], x: str, y: str, after_y: int) -> Any:
-    """Compile the call of ``kernel``; the last ``after_y`` fixed arguments come after y."""
+def compiled(kernel: Any, kinds: tuple[str, ...]) -> Any:
+    """Compile the call of ``kernel`` with arguments of these kinds."""
     function = kernel.py_func
     constants = [str(cell.cell_contents) for cell in function.__closure__ or ()]  # tell kernels of one factory apart
-    parts = [function.__module__, function.__qualname__, *constants, *kinds, x, y, str(after_y)]
+    parts = [function.__module__, function.__qualname__, *constants, *kinds]
     name = re.sub(r"\W+", "_", "_".join(parts))
     scope = {"__name__": __name__, "kernel": kernel, "view": view, "read_word": read_word, "number_at": number_at}
-    lines, names, at = [f"def {name}(words, lo, hi):"], [], 0
+    lines, at = [f"def {name}(words, lo, hi):"], 0
     for i, kind in enumerate(kinds):
-        names.append(f"a{i}")
         if kind == "int":
             lines.append(f"    a{i} = read_word(words, {at})")
             at += 1
+            continue
+        if kind in SCALARS:
+            scope[f"t{i}"] = SCALARS[kind]
+            lines.append(f"    a{i} = number_at(words, {at}, t{i})")
         else:
             scope[f"t{i}"] = np.dtype(kind).type(0)
             lines.append(f"    a{i} = view(read_word(words, {at}), read_word(words, {at + 1}), t{i})")
-            at += 2
-    scalar = np.complex128 if np.dtype(y).kind == "c" else np.float64
-    scope |= {"tx": np.dtype(x).type(0), "ty": np.dtype(y).type(0), "ts": scalar(0)}
-    lines += [
-        f"    x = view(read_word(words, {at}), read_word(words, {at + 1}), tx)",
-        f"    y = view(read_word(words, {at + 2}), read_word(words, {at + 3}), ty)",
-        f"    alpha, beta = number_at(words, {at + 4}, ts), number_at(words, {at + 6}, ts)",
-    ]
-    before = len(names) - after_y
-    order = [*names[:before], "x", "y", *names[before:], "alpha", "beta", "lo", "hi"]
-    lines.append(f"    kernel({', '.join(order)})")
+        at += 2
+    lines.append(f"    kernel({', '.join(f'a{i}' for i in range(len(kinds)))}, lo, hi)")
     exec(compile("\n".join(lines), __file__, "exec"), scope)
     signature = types.void(types.int64, types.int64, types.int64)
     options: dict[str, Any] = {"nopython": True, "boundscheck": False, "error_model": "numpy", "fastmath": FASTMATH}

@@ -12,6 +12,8 @@ import scipy.sparse as sp
 
 import spformats as sf
 from spformats_plugins.numba import pool
+from spformats_plugins.numba.jit import kernel
+from spformats_plugins.numba.launch import Spread
 
 
 def problem(n=300_000):
@@ -19,35 +21,27 @@ def problem(n=300_000):
     return sf.asarray(matrix, format="csr"), np.arange(n, dtype=float), matrix
 
 
-def test_ranges_run_once_each():
-    seen = []
-    pool.run(lambda lo, hi: seen.append((lo, hi)), [(i, i + 1) for i in range(100)], 4)
-    assert sorted(seen) == [(i, i + 1) for i in range(100)]
+@kernel
+def count(seen, lo, hi):
+    for i in range(lo, hi):
+        seen[i] += 1
 
 
-def test_an_error_in_a_range_reaches_the_caller():
-    def fail(lo, hi):
-        if lo == 3:
-            raise ValueError("range 3")
-
-    for _ in range(20):
-        with pytest.raises(ValueError, match="range 3"):
-            pool.run(fail, [(i, i + 1) for i in range(6)], 3)
-    seen = []
-    pool.run(lambda lo, hi: seen.append(lo), [(0, 1), (1, 2)], 3)
-    assert sorted(seen) == [0, 1]
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_ranges_run_once_each(threads):
+    seen = np.zeros(1000, np.int64)
+    with sf.config(threads=threads):
+        run = Spread(count, (), [(i, i + 10) for i in range(0, 1000, 10)])
+        for _ in range(50):
+            run(seen)
+    assert (seen == 50).all()
 
 
-def test_a_nested_run_is_serial():
-    inside = []
-
-    def outer(lo, hi):
-        pool.run(lambda a, b: inside.append((threading.get_ident(), lo)), [(0, 1), (1, 2), (2, 3)], 3)
-
-    pool.run(outer, [(0, 1), (1, 2)], 2)
-    for lo in (0, 1):
-        assert len({ident for ident, where in inside if where == lo}) == 1
-    assert len(inside) == 6
+def test_a_busy_pool_leaves_the_caller_to_work_alone():
+    seen = np.zeros(10, np.int64)
+    with sf.config(threads=2), pool._pool.busy:
+        Spread(count, (), [(0, 5), (5, 10)])(seen)
+    assert (seen == 1).all()
 
 
 def test_many_python_threads_multiply_at_once():
