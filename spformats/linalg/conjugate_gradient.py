@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import array_api_compat
+
 from spformats.formats import SparseArray
 from spformats.linalg.products import check_operand
 
@@ -72,57 +74,57 @@ def cg(
     b = check_operand(A, b, "N")
     if b.ndim == 2 and b.shape[1] != 1:
         raise ValueError(f"cg solves for one right side, b must have shape ({n},) or ({n}, 1), got {tuple(b.shape)}")
-    shape, xp = tuple(b.shape), A._library
+    shape, xp = tuple(b.shape), array_api_compat.array_namespace(b)
     dtype = xp.result_type(A.dtype, b.dtype)
-    b = b.reshape(n).astype(dtype, copy=False)
+    b = xp.astype(xp.reshape(b, (n,)), dtype, copy=False)
     if x0 is None:
-        x = xp.zeros(n, dtype=dtype)
-        r = b.copy()
+        x, r = xp.zeros_like(b), b
     else:
         x0 = check_operand(A, x0, "N")
-        if x0.size != n:
+        if math.prod(x0.shape) != n:
             raise ValueError(f"x0 must have {n} entries, got shape {tuple(x0.shape)}")
-        x = x0.reshape(n).astype(dtype, copy=True)
+        x = xp.astype(xp.reshape(x0, (n,)), dtype, copy=True)
         r = b - A @ x
     size = float(xp.max(xp.abs(b))) if n else 0.0
     if not math.isfinite(size):  # no x has a residual within a multiple of that
-        return x.reshape(shape), 1
+        return xp.reshape(x, shape), 1
     lowest, highest = _squarable(xp, dtype)
     if size > highest or 0 < size < lowest:  # solve for b of size 1: norms of this one would be 0 or inf
         said = None if callback is None else lambda iterate: callback(iterate * size)
         start = None if x0 is None else x / size
         x, info = cg(A, b / size, start, rtol=rtol, atol=atol / size, maxiter=maxiter, M=M, callback=said)
-        return (x * size).reshape(shape), info
+        return xp.reshape(x * size, shape), info
     target = max(rtol * _norm(xp, b), atol)
-    if target == 0 and not xp.any(b):  # the solution is known, and no iteration reaches a residual of exactly 0
+    if target == 0 and size == 0:  # the solution is known, and no iteration reaches a residual of exactly 0
         return xp.zeros(shape, dtype=dtype), 0
     maxiter = 10 * n if maxiter is None else maxiter
     iterations, best = 0, float("inf")
     while True:
         norm = _norm(xp, r)
         if norm <= target:
-            return x.reshape(shape), 0
+            return xp.reshape(x, shape), 0
         if iterations >= maxiter or not norm < 0.5 * best:  # at the limit, or a restart gained less than half
-            return x.reshape(shape), max(iterations, 1)
+            return xp.reshape(x, shape), max(iterations, 1)
         best = norm
-        x, r, done, broken = _iterate(A, M, x, r, target, maxiter - iterations, callback)
+        x, r, done, broken = _iterate(xp, A, M, x, r, target, maxiter - iterations, callback)
         iterations += done
         if broken:
-            return x.reshape(shape), -1
+            return xp.reshape(x, shape), -1
         r = b - A @ x
 
 
-def _iterate(A: Any, M: Any, x: Any, r: Any, target: float, maxiter: int, callback: Any) -> tuple[Any, Any, int, bool]:
+def _iterate(
+    xp: Any, A: Any, M: Any, x: Any, r: Any, target: float, maxiter: int, callback: Any
+) -> tuple[Any, Any, int, bool]:
     """Iterate until the recursive residual meets the target; the caller judges by the true one."""
-    xp = A._library
     p, rho = None, None
     for iteration in range(maxiter):
         z = r if M is None else M @ r
-        rho, before = xp.vdot(r, z), rho
-        p = z.copy() if p is None else z + (rho / before) * p
+        rho, before = xp.vecdot(r, z), rho
+        p = z if p is None else z + (rho / before) * p
         q = A @ p
-        curvature = xp.vdot(p, q)
-        if not float(curvature.real) > 0:
+        curvature = xp.vecdot(p, q)
+        if not complex(curvature).real > 0:
             return x, r, iteration, True
         step = rho / curvature
         x = x + step * p
@@ -141,4 +143,4 @@ def _squarable(xp: Any, dtype: Any) -> tuple[float, float]:
 
 
 def _norm(xp: Any, v: Any) -> float:
-    return float(xp.linalg.norm(v))
+    return float(xp.linalg.vector_norm(v))

@@ -39,6 +39,20 @@ def test_preconditioners(layout):
     assert max(counts[1:]) < counts[0] / 2 and len(set(counts[1:])) == 1
 
 
+@pytest.mark.parametrize("library", ["array_api_strict", "torch"])
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_vectors_of_other_libraries(library, dtype):
+    xp = pytest.importorskip(library)
+    S = positive_definite(16, np.dtype(dtype))
+    A = sf.asarray(S, format="csr").to_namespace(xp)
+    b = S @ np.arange(16).astype(dtype)
+    for scale in (1, 1e-30):  # so small that squares vanish in single precision
+        for given, x0 in ((b * scale, None), ((b * scale)[:, None], np.ones(16, dtype))):
+            x, info = sf.linalg.cg(A, xp.asarray(given), None if x0 is None else xp.asarray(x0 * scale), rtol=1e-5)
+            assert info == 0 and type(x) is type(xp.asarray(given)) and tuple(x.shape) == given.shape
+            np.testing.assert_allclose(np.asarray(x).ravel() / scale, np.arange(16), rtol=1e-2, atol=1e-3)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_refusals(layout):
     A = build(positive_definite(16), layout)
