@@ -18,7 +18,7 @@ from spformats.array_api.densify import permit
 from spformats.array_api.elementwise_unary import held, named, over_stored, sentence
 from spformats.array_api.namespaces import Array, is_dense, is_sparse, sparse, storage, structural
 from spformats.array_api.patterns import INTERSECTION, UNION, combine
-from spformats.formats import BSR, ELL, PJAD
+from spformats.formats import BSR, ELL, PJAD, _arrays
 
 DENSE = "dense"
 
@@ -219,12 +219,12 @@ def _padding_cleared(A: Any) -> Any:
 def _over_pattern(name: str, A: Any, other: Any, shape: tuple[int, int], swapped: bool) -> Any:
     """The function at A's stored entries only, in A's format."""
     from spformats.array_api.joining import broadcast_to
-    from spformats.formats._arrays import rows_of
 
     A = broadcast_to(A, shape)
     csr = A.to_csr()
     full = csr._library.broadcast_to(other, shape)
-    beside, function = full[rows_of(csr.indptr), csr.indices], functools.partial(held, getattr(storage(A), name))
+    beside = full[_arrays.rows_of(csr.indptr), csr.indices]
+    function = functools.partial(held, getattr(storage(A), name))
     data = function(beside, csr.data) if swapped else function(csr.data, beside)
     layout = A._layout()
     if layout.get("symmetric"):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from spformats.array_api import statistical
 from spformats.array_api.densify import densified
 from spformats.array_api.elementwise_unary import over_stored
@@ -119,7 +121,8 @@ def outer(x1: Array, x2: Array, /) -> Array:
 
     Returns
     -------
-    array
+    array, two dimensions
+        Sparse, CSR.
 
     Examples
     --------
@@ -128,13 +131,14 @@ def outer(x1: Array, x2: Array, /) -> Array:
     (2, 3)
     """
     if is_sparse(x1) or is_sparse(x2):
-        raise ValueError("outer takes two vectors, and a sparse array has two dimensions; see spformats.kron and A @ B")
+        raise ValueError("outer takes two vectors, and a sparse array has two dimensions; see A @ B")
     xp = storage(x1, x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError(f"outer takes two vectors, got shapes {tuple(x1.shape)} and {tuple(x2.shape)}")
     from spformats.interop.dense import from_dense
 
-    return from_dense(xp.linalg.outer(x1, x2), keep_dtype=True)
+    column, row = xp.reshape(x1, (-1, 1)), xp.reshape(x2, (1, -1))
+    return from_dense(column, keep_dtype=True) @ from_dense(row, keep_dtype=True)
 
 
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
@@ -293,6 +297,12 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     Returns
     -------
     array
+        Dense, of the library that holds the values.
+
+    Raises
+    ------
+    DensifyError
+        If one is sparse, outside ``with spformats.config(densify=True)``; the message gives the bytes.
 
     Examples
     --------
@@ -339,7 +349,6 @@ def solve(x1: Array, x2: Array, /) -> Array:
 
 @structural
 def _solved(A: Any, b: Any) -> Any:
-    import numpy as np
     from scipy.sparse.linalg import splu
 
     if A.shape[0] != A.shape[1] or A.shape[0] != b.shape[0]:

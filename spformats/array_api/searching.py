@@ -252,11 +252,9 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     xp = storage(*(x for x in operands if is_sparse(x)))
     dtype = _chosen_dtype(xp, x1, x2)
     shape = np.broadcast_shapes(*(tuple(getattr(x, "shape", ())) for x in operands))
-    if is_sparse(condition) and all(is_sparse(x) or _is_zero(x) for x in (x2,)) and not _is_matrix(x1):
+    if is_sparse(condition) and (is_sparse(x2) or _is_zero(x2)) and not _has_axes(x1):
         return _sparse_where(xp, condition, x1, x2, shape, dtype)
-    if any(_is_matrix(x) and not is_sparse(x) and tuple(x.shape) == shape for x in operands):
-        pass  # a dense matrix of this size is there already
-    else:
+    if not any(_has_axes(x) and tuple(x.shape) == shape for x in operands):  # else one of that size is there already
         permit("where", "x2 is not 0 where the condition is", shape, dtype)
     dense = [x.todense() if is_sparse(x) else x for x in operands]
     return xp.where(*dense)
@@ -266,7 +264,8 @@ def _is_zero(x: Any) -> bool:
     return getattr(x, "ndim", 0) == 0 and not is_sparse(x) and bool(x == 0)
 
 
-def _is_matrix(x: Any) -> bool:
+def _has_axes(x: Any) -> bool:
+    """Whether this is a dense array that is no scalar."""
     return is_dense(x) and x.ndim > 0
 
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spformats.array_api.densify import densified
+from spformats.array_api.densify import densified, permit
+from spformats.array_api.elementwise_unary import over_stored
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 
 
@@ -167,9 +168,6 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
         x2 = unique_values(x2)
     if not is_sparse(x1):
         return xp.isin(x1, x2, invert=invert)
-    from spformats.array_api.densify import permit
-    from spformats.array_api.elementwise_unary import over_stored
-
     def test(values: Any) -> Any:
         return xp.isin(values, x2, invert=invert)
 

@@ -12,6 +12,7 @@ from spformats.array_api.elementwise_unary import over_stored
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.array_api.segments import reduce_rows
 from spformats.array_api.statistical import by_rows, reduced_axes, shaped, sum
+from spformats.formats import _arrays
 
 
 def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
@@ -91,12 +92,9 @@ def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
     count = math.prod(x.shape[a] for a in axes)
     divisor = max(count - correction, 0)
     squares = _squared_deviations(x, axes, _divided(sum(x, axis=axes), count))
-    return shaped(
-        x,
-        _divided(squares, divisor) if divisor else squares * math.nan if not count else _infinite(squares),
-        axes,
-        keepdims,
-    )
+    if count and not divisor:
+        return shaped(x, _infinite(squares), axes, keepdims)
+    return shaped(x, _divided(squares, divisor), axes, keepdims)
 
 
 def _of_single_elements(x: Any, correction: float) -> Any:
@@ -125,9 +123,7 @@ def _squared_deviations(x: Any, axes: tuple[int, ...], average: Any) -> Any:
         missing = x.size - values.shape[0]
         return xp.sum(deviation * deviation) + (missing * xp.abs(average) ** 2 if missing else 0)
     csr = by_rows(x, axes)
-    from spformats.formats._arrays import rows_of
-
-    deviation = xp.abs(csr.data - average[rows_of(csr.indptr)])
+    deviation = xp.abs(csr.data - average[_arrays.rows_of(csr.indptr)])
     missing = csr.shape[1] - (csr.indptr[1:] - csr.indptr[:-1])
     rest = xp.where(missing > 0, missing * xp.abs(average) ** 2, 0).astype(deviation.dtype)
     return reduce_rows(csr, "sum", deviation * deviation, 0) + rest

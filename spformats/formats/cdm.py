@@ -56,7 +56,6 @@ class CDM(DiagonalArray):
     components = ("data", "offsets", "rows")
     host_components = ("offsets", "rows")
     parameters = ("transposed",)
-    square = True
 
     rows: Any
     transposed: bool
@@ -121,6 +120,8 @@ class CDM(DiagonalArray):
         place = dict(zip(offsets.tolist(), base.tolist(), strict=True))
         order = canonical_order(offsets)
         rows, count = compact_rows(order, n)
+        nbytes = count * n * flat.itemsize
+        check_storage("cdm", nbytes, other.nbytes, f"{count} compact diagonals take {n} slots each", "HM", force)
         data = xp.zeros((count, n), dtype=other.dtype)
         for o, r in zip(order.tolist(), rows.tolist(), strict=True):
             lo, hi = diagonal_range(o, n, n)

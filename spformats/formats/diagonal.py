@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ class DiagonalArray(SparseArray):
     stored diagonal meets its column.
     """
 
-    square: ClassVar[bool] = False
     offsets: Any
 
     def _table(self) -> tuple[Any, Any, Any]:

@@ -50,7 +50,6 @@ class HM(DiagonalArray):
     format = "hm"
     components = ("data", "offsets", "starts")
     host_components = ("offsets", "starts")
-    square = True
 
     starts: Any
 

@@ -109,8 +109,10 @@ class SciPyProtocol(LinearOperator, sparray):
 
     _getnnz = getnnz
 
-    def count_nonzero(self: Any) -> int:
-        """Number of entries that are not zero."""
+    def count_nonzero(self: Any, axis: int | None = None) -> Any:
+        """Number of entries that are not zero, of the whole array or along an axis."""
+        if axis is not None:
+            return self.tocsr().count_nonzero(axis=axis)
         return int(self._library.count_nonzero(self._holder.to_csr().data))
 
     def to_scipy_sparse(self: Any) -> Any:
