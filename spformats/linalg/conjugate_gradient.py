@@ -78,7 +78,7 @@ def cg(
     dtype = xp.result_type(A.dtype, b.dtype)
     b = xp.astype(xp.reshape(b, (n,)), dtype, copy=False)
     if x0 is None:
-        x, r = xp.zeros_like(b), b
+        x, r = xp.zeros_like(b), xp.asarray(b, copy=True)  # strided sums would be rounded in another order
     else:
         x0 = check_operand(A, x0, "N")
         if math.prod(x0.shape) != n:
