@@ -39,9 +39,11 @@ class Operators:
 
     # ------------------------------------------------------------------ products
     def __matmul__(self: Any, x: Any) -> Any:
-        if type(x) is np.ndarray and x.ndim == 1 and len(x) == self.shape[1]:
-            product = self._plans.get(plan_key("spmv", x, "N"))
-            if product is not None:  # a vector like this one has been checked and multiplied before
+        if type(x) is np.ndarray and 0 < x.ndim < 3 and len(x) == self.shape[1]:
+            if x.ndim == 2 and x.shape[1] == 1:  # solvers hand over (n, 1): that is a vector
+                return (self @ x[:, 0]).reshape(-1, 1)
+            product = self._plans.get(plan_key("spmv" if x.ndim == 1 else "spmm", x, "N"))
+            if product is not None and x.size:  # an operand like this one has been checked and multiplied before
                 return product(self, x, None, 1, 0)
         return self._times(x, "N")
 
@@ -60,6 +62,8 @@ class Operators:
     def _times(self: Any, x: Any, trans: str) -> Any:
         from spformats.linalg import products
 
+        if type(x) is np.ndarray and x.ndim:
+            return products.dense_product(self, x, trans)
         if _is_sparse(x):
             return products.sparse_product(self._op(trans), _sparse(x))
         if _is_operator(x):
