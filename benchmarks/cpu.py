@@ -33,7 +33,7 @@ from cpu_peers import peers
 
 import spformats as sf
 from spformats import dispatch
-from spformats_plugins.numba import pool
+from spformats_plugins.numba.launch import Spread
 
 os.environ.setdefault("KMP_BLOCKTIME", "1")
 
@@ -52,11 +52,10 @@ def _triad(a, b, c, lo, hi):
         c[i] = a[i] + 3.0 * b[i]
 
 
-def triad(threads: int, n: int = 1 << 22) -> tuple[Callable[[], Any], int]:
+def triad(n: int = 1 << 22) -> tuple[Callable[[], Any], int]:
     """The STREAM triad over 100 MB, and the bytes it moves (the read of c before it is written is not counted)."""
     a, b, c = np.ones((3, n))
-    ranges = [(i * n // 8, (i + 1) * n // 8) for i in range(8)]
-    return lambda: pool.run(lambda lo, hi: _triad(a, b, c, lo, hi), ranges, threads), 3 * a.nbytes
+    return Spread(_triad, (a, b, c), [(i * n // 8, (i + 1) * n // 8) for i in range(8)]), 3 * a.nbytes
 
 
 def diagonal_cases() -> Iterator[Case]:
@@ -150,7 +149,7 @@ def measure(suite: list[pyperf.Benchmark], case: Case, dtype: str, k: int | None
         label = f"spformats {format}"
         contestants[label] = lambda A=A: dispatch.run(operation, A, x, y, 1, 0)
         nbytes[label] = A.nbytes + x.nbytes + y.nbytes
-    stream, stream_bytes = triad(given.threads)
+    stream, stream_bytes = triad()
     contestants["triad"], nbytes["triad"] = stream, stream_bytes
     want = csr @ x
     for label, product in contestants.items():

@@ -11,24 +11,27 @@ from spformats import dispatch
 
 from . import bsr_kernels, bsr_source, bsr_spmm_source, bsr_vector_source
 from .launch import Run, matrix_run, split, vector_run
+from .row_kernels import FAR
 from .scatter import Scatter, scatter_run
 
 #: Blocks of up to this many entries are written out; larger ones run in loops.
 LARGEST = 64
-#: Where memory is the limit, vectors win only for blocks of fewer entries than this in rows of at least so many blocks.
-SMALL, LONG_ROW = 16, 8
+#: Bytes of a block that reaches over a cache line, and blocks in a row, from which on vectors win in double precision.
+WHOLE_LINE, LONG_ROW = 65, 8
 
 
 def spmv_kernel(A: Any) -> Callable[..., Any]:
-    """The kernel of y = A x for A's block size, and for its types and lengths of rows."""
+    """The kernel of y = A x for A's block size and values."""
     R, C = A.blocksize
     if R * C > LARGEST:
         return bsr_kernels.spmv
-    blocks_a_row = len(A.indices) / max(len(A.indptr) - 1, 1)
-    single = A.dtype in (np.float32, np.complex64)  # where arithmetic, not memory, is the limit
-    if C <= 8 and (single or (R * C < SMALL and blocks_a_row >= LONG_ROW)):
-        return bsr_vector_source.spmv(R, C)
-    return bsr_source.spmv(R, C)
+    whole_lines = R * C * A.dtype.itemsize >= WHOLE_LINE
+    if A.dtype in (np.float32, np.complex64):  # arithmetic is the limit: prefetches of less than a line add to it
+        vectors, far = C <= 8, FAR if whole_lines else 0
+    else:
+        blocks_a_row = len(A.indices) / max(len(A.indptr) - 1, 1)
+        vectors, far = C <= 8 and whole_lines and blocks_a_row >= LONG_ROW, FAR
+    return (bsr_vector_source if vectors else bsr_source).spmv(R, C, far)
 
 
 def arrays_of(A: Any) -> tuple:

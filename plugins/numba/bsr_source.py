@@ -11,9 +11,12 @@ from .scatter_kernels import opened
 
 
 @cache
-def spmv(R: int, C: int) -> Callable[..., Any]:
-    """``kernel(data, indices, ptr, R, C, x, y, alpha, beta, lo, hi)`` over block rows."""
-    name = f"bsr_spmv_{R}x{C}"
+def spmv(R: int, C: int, far: int) -> Callable[..., Any]:
+    """``kernel(data, indices, ptr, R, C, x, y, alpha, beta, lo, hi)`` over block rows.
+
+    ``far`` is how many bytes ahead the blocks are prefetched, 0 for not at all.
+    """
+    name = f"bsr_spmv_{R}x{C}_{far}"
     lines = [
         f"def {name}(data, indices, ptr, R, C, x, y, alpha, beta, lo, hi):",
         "    fresh = beta == 0",
@@ -24,6 +27,7 @@ def spmv(R: int, C: int) -> Callable[..., Any]:
         "        while p < end:",
         f"            j = np.int64(get(indices, p)) * {C}",
         f"            q = p * {R * C}",
+        *([f"            prefetch(data, q + {far} // data.itemsize, {R * C})"] if far else []),
         *(f"            x{c} = get(x, j + {c})" for c in range(C)),
         *(
             f"            s{r} += " + " + ".join(f"get(data, q + {r * C + c}) * x{c}" for c in range(C))

@@ -10,13 +10,14 @@ from .generated import define
 
 
 @cache
-def spmv(R: int, C: int) -> Callable[..., Any]:
+def spmv(R: int, C: int, far: int) -> Callable[..., Any]:
     """``kernel(data, indices, ptr, R, C, x, y, alpha, beta, lo, hi)`` over block rows, for C up to 8.
 
     A block is read as one run of vectors that meet the repeated part of x; its rows are summed from their lanes at the
     end of the block row. The last vector of a block may reach into the next one, so the last blocks run one by one.
+    ``far`` is how many bytes ahead the blocks are prefetched, 0 for not at all.
     """
-    name = f"bsr_vector_spmv_{R}x{C}"
+    name = f"bsr_vector_spmv_{R}x{C}_{far}"
     size = R * C
     width = 4 if size <= 4 else 8
     part = 1 << (C - 1).bit_length()  # of x, in one vector
@@ -31,6 +32,7 @@ def spmv(R: int, C: int) -> Callable[..., Any]:
         lines = [
             f"j = np.int64(get(indices, {p})) * {C}",
             f"q = ({p}) * {size}",
+            *([f"prefetch(data, q + {far} // data.itemsize, {size})"] if far else []),
             f"xs = vload_first(x, j, {C}, {part})",
         ]
         for v in range(vectors):

@@ -10,13 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import kernel
-from .simd import get, prefetch, put, vconj, vload, vmuladd, vupdate, vzero
+from .simd import get, put, vconj, vload, vmuladd, vupdate, vzero
 
-BLOCK = 2048  # rows whose part of y stays in the first-level cache
+BLOCK = 8192  # rows: long runs for the prefetchers, and y's part stays in the second-level cache
 GROUP = 8
 WIDTH = 8
 STEP = 4 * WIDTH
-AHEAD = 1024  # bytes from a load to the prefetch for a later one: the hardware notices short streams too late
 
 
 def make_spmv(conj: bool):
@@ -61,7 +60,6 @@ def make_spmv(conj: bool):
                     for k in range(done, stop):
                         a = get(at, k) + i
                         j = get(shift, k) + i
-                        prefetch(flat, a + AHEAD // flat.itemsize, STEP)
                         a0 = vload(flat, a, WIDTH)
                         a1 = vload(flat, a + WIDTH, WIDTH)
                         a2 = vload(flat, a + 2 * WIDTH, WIDTH)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from .diagonal_kernels import AHEAD
 from .generated import define
+from .row_kernels import AHEAD
 
 ROWS = 8
 #: Panels of 64, 16, 8, 4 and single columns: rows at a time, vectors, their width. Sixteen sums fit the registers.

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from spformats import dispatch
 
-from . import csr_spmm_kernels, pool, strip_spmm_source
+from . import blocked_source, csr_spmm_kernels, pool, strip_spmm_source
 from .launch import SERIAL_BYTES, Run, matrix_run, split, vector_run
 from .long_rows import between, long_rows, with_long_rows, without
 from .operands import readable
-from .row_kernels import BLOCKED, CLEAN, JAGGED, ROWS, SPMV, STRIDED
+from .row_kernels import BLOCKED, CLEAN, CSR_SPMV, FAR, JAGGED, ROWS, SPMV, STRIDED
 from .scatter import Scatter, scatter_run
 from .scatter_kernels import SCATTER, WINDOW
 
@@ -108,8 +109,23 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
         kernel = csr_spmm_kernels.spmm if rows.layout == ROWS else strip_spmm_source.spmm(rows.layout)
         run = matrix_run(lambda k: kernel, rows.arrays, n, result, ranges)
     else:
-        run = vector_run(SPMV[rows.layout], rows.arrays, n, result, ranges(1))
+        run = vector_run(*_spmv_kernel(rows), n, result, ranges(1))
     return run if long is None else with_long_rows(run, long, result, bool(skipped))
+
+
+def _spmv_kernel(rows: Rows) -> tuple[Callable[..., Any], tuple]:
+    """The kernel of one product with a vector, and its arrays."""
+    far = FAR if rows.data.itemsize >= 8 else 0  # shorter values: arithmetic is the limit, and prefetches cost more
+    if rows.layout == ROWS:
+        return CSR_SPMV[far], rows.arrays
+    if rows.layout != BLOCKED:
+        return SPMV[rows.layout], rows.arrays
+    group = blocked_source.group_size(rows.step)
+    in_order = bool((rows.perm == np.arange(len(rows.perm))).all())
+    longest = int(rows.rlen.max(initial=0))
+    rlen = rows.rlen.astype(np.min_scalar_type(-longest - 1))  # signed: the fewer bytes the better
+    lengths = blocked_source.all_extremes(rlen, group) if in_order and group else np.empty(0, np.int64)
+    return blocked_source.spmv(group, in_order, far), (*rows._replace(rlen=rlen).arrays, lengths)
 
 
 def _scatter(A: Any, rows: Rows, trans: str) -> Scatter:

@@ -9,7 +9,8 @@ JAGGED     ``ptr[j] + i``                           JAD, PJAD without sigma
 BLOCKED    ``ptr[i // step] + j*step + i % step``   PJAD with sigma (step = bsize)
 =========  =======================================  ==========================
 
-All kernels take ``(data, indices, ptr, rlen, perm, step, ...)``; what a layout has no use for is an empty array.
+BLOCKED times a vector is in `blocked_source`. All kernels take ``(data, indices, ptr, rlen, perm, step, ...)``; what a
+layout has no use for is an empty array.
 Padding is never read.
 """
 
@@ -17,18 +18,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from .blocked_source import extremes
 from .jit import kernel
 from .simd import (
     get,
     prefetch,
     put,
-    vadd,
     vgather,
     vgreater,
     vload,
     vmuladd,
-    vscale,
-    vscatter,
     vselect,
     vstore,
     vsum,
@@ -39,95 +38,40 @@ ROWS, STRIDED, JAGGED, BLOCKED = range(4)
 WIDTH = 8
 STRIP = 4 * WIDTH
 AHEAD = 1024  # bytes from a load to the prefetch for a later one: the hardware notices short streams too late
+FAR = 8192  # the same for one long stream: over the end of a page, where the hardware stops
 BLOCK = 4096  # rows whose sums stay in the first-level cache
 GROUP = 8  # columns read side by side: more streams at once defeat the prefetchers
 
 
-@kernel
-def csr_spmv(data, indices, ptr, rlen, perm, step, x, y, alpha, beta, lo, hi):
-    """Rows lo to hi; long rows in eight partial sums."""
-    fresh = beta == 0
-    p = get(ptr, lo)
-    for i in range(lo, hi):
-        end = get(ptr, i + 1)
-        s = y.dtype.type(0)
-        if end - p >= 2 * WIDTH:
-            acc = vzero(y, WIDTH)
-            while p + WIDTH <= end:
-                acc = vmuladd(acc, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
-                p += WIDTH
-            s = vsum(acc)
-        while p < end:
-            s += get(data, p) * get(x, get(indices, p))
-            p += 1
-        put(y, i, alpha * s if fresh else alpha * s + beta * get(y, i))
+def make_csr_spmv(far: int):
+    """Rows lo to hi; long rows in eight partial sums. ``far`` is the prefetch distance in bytes, 0 for none."""
 
+    @kernel
+    def csr_spmv(data, indices, ptr, rlen, perm, step, x, y, alpha, beta, lo, hi):
+        fresh = beta == 0
+        ahead = far // data.itemsize
+        p = get(ptr, lo)
+        for i in range(lo, hi):
+            end = get(ptr, i + 1)
+            s = y.dtype.type(0)
+            if end - p >= 2 * WIDTH:
+                acc = vzero(y, WIDTH)
+                while p + WIDTH <= end:
+                    if far:
+                        prefetch(data, p + ahead, WIDTH)
+                        prefetch(indices, p + ahead, WIDTH)
+                    acc = vmuladd(acc, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
+                    p += WIDTH
+                s = vsum(acc)
+            elif far:
+                prefetch(data, p + ahead, WIDTH)
+                prefetch(indices, p + ahead, WIDTH)
+            while p < end:
+                s += get(data, p) * get(x, get(indices, p))
+                p += 1
+            put(y, i, alpha * s if fresh else alpha * s + beta * get(y, i))
 
-@kernel
-def _extremes(rlen, i, count):
-    """Shortest and longest of ``count`` rows."""
-    shortest = longest = np.int64(get(rlen, i))
-    for r in range(1, count):
-        length = np.int64(get(rlen, i + r))
-        shortest = min(shortest, length)
-        longest = max(longest, length)
-    return shortest, longest
-
-
-@kernel
-def blocked_spmv(data, indices, ptr, rlen, perm, step, x, y, alpha, beta, lo, hi):
-    """PJAD with sigma: groups of eight rows of a block; where rows differ, x is masked for the short ones.
-
-    Padding must be `clean`: it meets a zero instead of x.
-    """
-    fresh = beta == 0
-    for first in range(lo, hi, step):
-        last = min(first + step, hi)
-        origin = get(ptr, first // step) - first
-        i = first
-        while i + WIDTH <= last:
-            count = min((last - i) // WIDTH, 4)  # groups side by side, to read whole lines of a wide block
-            s0 = vzero(y, WIDTH)
-            s1 = vzero(y, WIDTH)
-            s2 = vzero(y, WIDTH)
-            s3 = vzero(y, WIDTH)
-            begin = 0
-            if count == 4:
-                begin, _ = _extremes(rlen, i, 4 * WIDTH)
-                p = origin + i
-                for _ in range(begin):
-                    s0 = vmuladd(s0, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
-                    s1 = vmuladd(s1, vload(data, p + WIDTH, WIDTH), vgather(x, indices, p + WIDTH, WIDTH))
-                    s2 = vmuladd(s2, vload(data, p + 2 * WIDTH, WIDTH), vgather(x, indices, p + 2 * WIDTH, WIDTH))
-                    s3 = vmuladd(s3, vload(data, p + 3 * WIDTH, WIDTH), vgather(x, indices, p + 3 * WIDTH, WIDTH))
-                    p += step
-            for _ in range(count):
-                shortest, longest = _extremes(rlen, i, WIDTH)
-                p = origin + i + begin * step
-                for _ in range(begin, shortest):
-                    s0 = vmuladd(s0, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
-                    p += step
-                if shortest < longest:
-                    lengths = vload(rlen, i, WIDTH)
-                    for j in range(shortest, longest):
-                        xs = vselect(vgreater(lengths, j), vgather(x, indices, p, WIDTH))
-                        s0 = vmuladd(s0, vload(data, p, WIDTH), xs)
-                        p += step
-                s0 = vscale(alpha, s0)
-                if not fresh:
-                    s0 = vadd(s0, vscale(beta, vgather(y, perm, i, WIDTH)))
-                vscatter(y, perm, i, s0)
-                s0, s1, s2 = s1, s2, s3
-                i += WIDTH
-        while i < last:
-            u = y.dtype.type(0)
-            p = origin + i
-            for _ in range(np.int64(get(rlen, i))):
-                u += get(data, p) * get(x, get(indices, p))
-                p += step
-            target = np.int64(get(perm, i))
-            put(y, target, alpha * u if fresh else alpha * u + beta * get(y, target))
-            i += 1
+    return csr_spmv
 
 
 def make_clean(layout: int):
@@ -173,7 +117,7 @@ def make_column_spmv(layout: int):
             strips = (last - first) // STRIP
             widest = 0
             for c in range(strips):
-                low, high = _extremes(rlen, first + c * STRIP, STRIP)
+                low, high = extremes(rlen, first + c * STRIP, STRIP)
                 put(shortest, c, low)
                 put(longest, c, high)
                 widest = max(widest, high)
@@ -245,10 +189,6 @@ def make_column_spmv(layout: int):
     return column_spmv
 
 
-SPMV = {
-    ROWS: csr_spmv,
-    STRIDED: make_column_spmv(STRIDED),
-    JAGGED: make_column_spmv(JAGGED),
-    BLOCKED: blocked_spmv,
-}
+CSR_SPMV = {far: make_csr_spmv(far) for far in (0, FAR)}
+SPMV = {STRIDED: make_column_spmv(STRIDED), JAGGED: make_column_spmv(JAGGED)}
 CLEAN = {layout: make_clean(layout) for layout in (STRIDED, BLOCKED)}

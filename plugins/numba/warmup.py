@@ -38,6 +38,7 @@ def _jobs() -> Iterator[tuple[str, Callable[[], object]]]:
 
     n = 60  # every block size here divides it
     layouts: list[tuple[str, dict[str, Any]]] = [(f, {}) for f in ("cds", "csr", "pjad", "ell", "jad")]
+    layouts += [("pjad", {"bsize": bsize, "sigma": 32}) for bsize in (8, 16, 32)]
     layouts += [("bsr", {"blocksize": blocksize}) for blocksize in BLOCKSIZES]
     for dtype in TYPES:
         matrix = sp.diags_array([1.0, 2.0, 3.0], offsets=[-1, 0, 1], shape=(n, n)).tocsr().astype(dtype)
@@ -45,7 +46,9 @@ def _jobs() -> Iterator[tuple[str, Callable[[], object]]]:
             A = sf.asarray(matrix, format=format, force=True, **layout)
             for operation, x in (("spmv", np.ones(n, dtype)), ("spmm", np.ones((n, 4), dtype))):
                 for trans in "NT":
-                    name = " ".join([operation, format, *("×".join(map(str, v)) for v in layout.values()), trans])
+                    name = " ".join(
+                        [operation, format, *("×".join(map(str, np.atleast_1d(v))) for v in layout.values()), trans]
+                    )
                     yield f"{name} {np.dtype(dtype)}", _bound(dispatch.run, operation, A, x, trans)
 
 

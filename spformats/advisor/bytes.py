@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spformats.formats._arrays import index_dtype, value_dtype
-from spformats.formats.pjad import TUNED
+from spformats.formats.pjad import TUNED, block_widths, tuned_bsize
 
 POINTER = 8
 """Bytes of one pointer, offset or start: these arrays are always int64."""
@@ -104,18 +104,20 @@ def _jad(csr: Any, item: int) -> int:
 
 def padded_entries(lengths: np.ndarray, bsize: int, sigma: int | None = None) -> int:
     """Slots a PJAD of these row lengths stores, padding included."""
+    return int(block_widths(_sorted_in_windows(lengths, sigma), bsize).sum()) * bsize
+
+
+def _sorted_in_windows(lengths: np.ndarray, sigma: int | None) -> np.ndarray:
     n = lengths.size
     window = np.zeros(n, dtype=np.int64) if sigma is None else np.arange(n, dtype=np.int64) // sigma
-    ordered = np.zeros(-(-n // bsize) * bsize, dtype=np.int64)
-    ordered[:n] = lengths[np.lexsort((-lengths, window))]
-    return int(ordered.reshape(-1, bsize).max(axis=1).sum()) * bsize
+    return lengths[np.lexsort((-lengths, window))]
 
 
 def _pjad(csr: Any, item: int, bsize: int | None = None, sigma: int | None = None) -> int:
-    if bsize is None:
-        tuned_bsize, tuned_sigma = TUNED["numpy"]
-        bsize, sigma = (tuned_bsize, tuned_sigma) if sigma is None else (min(tuned_bsize, sigma), sigma)
     lengths = row_lengths(csr)
+    if bsize is None:
+        sigma = TUNED["numpy"][1] if sigma is None else sigma
+        bsize = tuned_bsize(_sorted_in_windows(lengths, sigma), "numpy", sigma)
     n, blocks = lengths.size, -(-lengths.size // bsize)
     pointers = int(lengths.max(initial=0)) + 1 if sigma is None else blocks + 1
     rows, cols = index_bytes(csr.shape[0]), index_bytes(csr.shape[1])

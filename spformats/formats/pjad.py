@@ -12,9 +12,12 @@ from spformats.formats.base import SparseArray
 from spformats.formats.csr import CSR, first_unsorted
 from spformats.formats.jad import check_permutation
 
-#: Rows a block and rows a sort window of the tuned layout: on the CPU eight rows fill the widest SIMD registers, on a
-#: GPU 32 rows are a warp; the window is short enough that neighbours in x stay neighbours.
-TUNED = {"numpy": (8, 1024), "cupy": (32, 1024)}
+#: Rows a block, the larger the better where rows are alike, and rows a sort window of the tuned layout. On the CPU a
+#: block is summed in one pass by its SIMD registers, on a GPU 32 rows are a warp; the window is short enough that
+#: neighbours in x stay neighbours.
+TUNED = {"numpy": ((32, 16, 8), 256), "cupy": ((32,), 1024)}
+#: Least share of the slots that entries must fill for the first and second of three block sizes.
+FILLED = (0.98, 0.97)
 
 
 class PJAD(SparseArray):
@@ -131,13 +134,10 @@ class PJAD(SparseArray):
     @classmethod
     def from_csr(cls, csr: CSR, *, bsize: int | None = None, sigma: int | None = None, force: bool = False) -> Self:
         xp, n = csr._library, csr.shape[0]
-        if bsize is None:
-            tuned_bsize, tuned_sigma = TUNED[csr._namespace]
-            if sigma is None:
-                bsize, sigma = tuned_bsize, tuned_sigma
-            else:
-                bsize = min(tuned_bsize, sigma)
-        bsize, sigma = check_blocking(bsize, sigma)
+        tuned = bsize is None
+        if tuned and sigma is None:
+            sigma = TUNED[csr._namespace][1]
+        bsize, sigma = check_blocking(1 if bsize is None else bsize, sigma)
         lengths = xp.diff(csr.indptr)
         longest = int(lengths.max()) if n else 0
         key = longest - lengths
@@ -145,6 +145,8 @@ class PJAD(SparseArray):
             key = key + xp.arange(n) // sigma * (longest + 1)
         perm = xp.argsort(key, kind="stable")
         rlen = lengths[perm]
+        if tuned:
+            bsize, sigma = check_blocking(tuned_bsize(rlen, csr._namespace, sigma), sigma)
         brlen = block_widths(rlen, bsize)
         jd_ptr, block_ptr = block_pointers(brlen, bsize, sigma)
         total = int(brlen.sum()) * bsize
@@ -194,6 +196,17 @@ def check_blocking(bsize: Any, sigma: Any) -> tuple[int, int | None]:
     if isinstance(sigma, bool) or not isinstance(sigma, (int, np.integer)) or sigma < 1 or sigma % bsize:
         raise ValueError(f"sigma must be a multiple of bsize = {bsize}, or None, got {sigma!r}")
     return int(bsize), int(sigma)
+
+
+def tuned_bsize(rlen: Any, namespace: str, sigma: int | None) -> int:
+    """The block size of the tuned layout for rows of these lengths, sorted in windows of ``sigma``."""
+    sizes = TUNED[namespace][0]
+    fitting = [size for size in sizes if sigma is None or sigma % size == 0]
+    entries = int(rlen.sum())
+    for size, share in zip(sizes[:-1], FILLED, strict=False):
+        if size in fitting and entries >= share * size * int(block_widths(rlen, size).sum()):
+            return size
+    return fitting[-1] if fitting else min(sizes[-1], sigma or 1)
 
 
 def block_widths(rlen: Any, bsize: int) -> Any:

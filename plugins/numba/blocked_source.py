@@ -1,0 +1,126 @@
+"""PJAD with sigma times a vector: a group of eight, sixteen or 32 rows of a block at once, in the order they lie.
+
+A block is read from its first slot to its last, one column of a group after the other: streams that take turns would
+defeat the prefetchers, and half a block at a time would read its lines twice. Where rows of a group are shorter than
+its longest, x is masked for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .generated import define
+from .jit import kernel
+from .simd import get, put
+
+WIDTH = 8
+
+
+def group_size(bsize: int) -> int:
+    """Rows that are summed at once in blocks of this size; 0 where they fill no vector."""
+    return next((rows for rows in (4 * WIDTH, 2 * WIDTH, WIDTH) if bsize % rows == 0), 0)
+
+
+@kernel
+def extremes(rlen, i, rows):
+    """Shortest and longest of the rows from i on."""
+    shortest = longest = np.int64(get(rlen, i))
+    for r in range(1, rows):
+        length = np.int64(get(rlen, i + r))
+        shortest, longest = min(shortest, length), max(longest, length)
+    return shortest, longest
+
+
+@kernel
+def all_extremes(rlen, rows):
+    """Those of every whole group, side by side."""
+    found = np.empty(2 * (rlen.size // rows), np.int64)
+    for g in range(found.size // 2):
+        shortest, longest = extremes(rlen, g * rows, rows)
+        put(found, 2 * g, shortest)
+        put(found, 2 * g + 1, longest)
+    return found
+
+
+@cache
+def spmv(rows: int, in_order: bool, far: int) -> Callable[..., Any]:
+    """``kernel(data, indices, ptr, rlen, perm, step, lengths, x, y, alpha, beta, lo, hi)``.
+
+    ``rows`` is the `group_size`. ``in_order`` means that no row was moved: rows are mostly alike then, ``perm`` is not
+    read, nor ``rlen`` but where rows of a group differ; ``lengths`` holds `all_extremes`. Padding must be clean: it
+    meets a zero instead of x. ``far`` is how many bytes ahead the matrix is prefetched, 0 for not at all.
+    """
+    groups = range(rows // WIDTH)
+    target = "i + {}" if in_order else "perm, i + {}"
+    at = f"2 * (i // {rows})" if rows else ""
+    lengths = f"get(lengths, {at}), get(lengths, {at} + 1)" if in_order else f"extremes(rlen, i, {rows})"
+    old, write = ("vload", "vstore") if in_order else ("vgather", "vscatter")
+
+    def column(indent: int, masked: bool) -> list[str]:
+        lines = [f"prefetch({array}, p + ahead, {rows})" for array in ("data", "indices") if far]
+        for g in groups:
+            xs = f"vgather(x, indices, p + {g * WIDTH}, {WIDTH})"
+            xs = f"vselect(vgreater(rows{g}, j), {xs})" if masked else xs
+            lines.append(f"s{g} = vmuladd(s{g}, vload(data, p + {g * WIDTH}, {WIDTH}), {xs})")
+        return [" " * indent + line for line in [*lines, "p += step"]]
+
+    name = f"blocked_spmv_{rows}_{far}" + "_in_order" * in_order
+    lines = [
+        f"def {name}(data, indices, ptr, rlen, perm, step, lengths, x, y, alpha, beta, lo, hi):",
+        "    fresh = beta == 0",
+        f"    ahead = {far} // data.itemsize",
+    ]
+    if rows:
+        lines += [
+            "    for first in range(lo, hi, step):",
+            "        last = min(first + step, hi)",
+            "        origin = get(ptr, first // step) - first",
+            "        i = first",
+            f"        while i + {rows} <= last:",
+            f"            shortest, longest = {lengths}",
+            "            p = origin + i",
+            *(f"            s{g} = vzero(y, {WIDTH})" for g in groups),
+            "            for _ in range(shortest):",
+            *column(16, masked=False),
+            "            if shortest < longest:",
+            *(f"                rows{g} = vload(rlen, i + {g * WIDTH}, {WIDTH})" for g in groups),
+            "                for j in range(shortest, longest):",
+            *column(20, masked=True),
+        ]
+        for g in groups:
+            at = target.format(g * WIDTH)
+            lines += [
+                f"            s{g} = vscale(alpha, s{g})",
+                "            if not fresh:",
+                f"                s{g} = vadd(s{g}, vscale(beta, {old}(y, {at}, {WIDTH})))",
+                f"            {write}(y, {at}, s{g})",
+            ]
+        lines += [
+            f"            i += {rows}",
+            "        if i < last:",
+            "            single(data, indices, rlen, perm, step, origin, x, y, alpha, beta, i, last)",
+        ]
+    else:
+        lines += [
+            "    for first in range(lo, hi, step):",
+            "        origin = get(ptr, first // step) - first",
+            "        single(data, indices, rlen, perm, step, origin, x, y, alpha, beta, first, min(first + step, hi))",
+        ]
+    return define(name, lines, single=single, extremes=extremes)
+
+
+@kernel
+def single(data, indices, rlen, perm, step, origin, x, y, alpha, beta, lo, hi):
+    """Rows lo to hi of one block, one by one."""
+    for i in range(lo, hi):
+        s = y.dtype.type(0)
+        p = origin + i
+        for _ in range(np.int64(get(rlen, i))):
+            s += get(data, p) * get(x, get(indices, p))
+            p += step
+        target = np.int64(get(perm, i))
+        put(y, target, alpha * s if beta == 0 else alpha * s + beta * get(y, target))
