@@ -6,7 +6,9 @@
     python benchmarks/diagonals.py --only bands --no-dense --out results.json
 
 Times are the best of several runs, in milliseconds, of a product whose plan is made already (the paper, too, has the
-diagonals of C beforehand); "with plan" adds the symbolic step. The paper measured on an Intel i7-7700K (sequential
+diagonals of C beforehand); "with plan" is ``A @ B``, which finds the plan of an earlier product. On the GPU they are
+those of calls from Python, in batches; "median" is the median of the batches, "device" the time of the kernels alone,
+as torch's profiler has it. The paper measured on an Intel i7-7700K (sequential
 code) and an NVIDIA Titan Xp: S. A. Haque, M. T. Parvez, S. Hossain, Algorithms 17(1), 2024, article 31. Its Figures 6
 and 7 show bands of n = 1024 … 9216 and 10 240, its Figures 8 and 9 the two tables; they give no numbers to copy.
 """
@@ -14,6 +16,7 @@ and 7 show bands of n = 1024 … 9216 and 10 240, its Figures 8 and 9 the two ta
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import platform
 import time
@@ -110,6 +113,9 @@ class Cpu:
     def kernels(self) -> dict[str, str | None]:
         return {"ours": None}
 
+    def take(self, times: dict[str, float], label: str, run, runs: int = 20) -> None:
+        times[label] = self.best(run, runs)
+
 
 class Gpu:
     """Timing and rivals on CuPy."""
@@ -121,19 +127,26 @@ class Gpu:
 
         self.cupy, self.dense, self.dense_times = cupy, dense, {}
 
-    def best(self, run, runs: int = 10) -> float:
-        """The best of five batches, so that a call's work on the host overlaps with the GPU as in a real program."""
+    def take(self, times: dict[str, float], label: str, run, runs: int = 20) -> None:
+        """Batches of calls, so that a call's work on the host overlaps with the GPU as in a real program."""
         run()
-        times = []
-        for _ in range(5):
-            start, stop = self.cupy.cuda.Event(), self.cupy.cuda.Event()
-            start.record()
+        self.cupy.cuda.Device().synchronize()
+        start = time.perf_counter()
+        run()
+        self.cupy.cuda.Device().synchronize()
+        runs = max(2, min(runs, int(0.02 / (time.perf_counter() - start))))
+        batches = []
+        for _ in range(7):
+            start = time.perf_counter()
             for _ in range(runs):
                 run()
-            stop.record()
-            stop.synchronize()
-            times.append(self.cupy.cuda.get_elapsed_time(start, stop) / runs)
-        return min(times)
+            self.cupy.cuda.Device().synchronize()
+            batches.append(1e3 * (time.perf_counter() - start) / runs)
+        times[label], times[f"{label} median"] = min(batches), sorted(batches)[3]
+        if "in place" not in label and not label.startswith("paper"):
+            device = kernel_time(run, min(runs, 5))
+            if device:
+                times[f"{label} device"] = device
 
     def move(self, A):
         return A.to_device("cuda")
@@ -144,7 +157,7 @@ class Gpu:
         a, b = (csr_matrix(M.to_device("cpu").to_scipy_sparse().tocsr()) for M in (A, B))
         times = {}
         try:
-            times["cusparse csr@csr"] = self.best(lambda: a @ b, 3)
+            self.take(times, "cusparse csr@csr", lambda: a @ b)
         except Exception as error:  # cuSPARSE: insufficient resources
             print(f"    cuSPARSE failed: {type(error).__name__}: {str(error)[:80]}")
         self.cupy.get_default_memory_pool().free_all_blocks()
@@ -152,14 +165,30 @@ class Gpu:
         if self.dense:
             if n not in self.dense_times:
                 d = self.cupy.random.random((n, n))
-                self.dense_times[n] = self.best(lambda: d @ d, 3)
+                self.dense_times[n] = {}
+                self.take(self.dense_times[n], "dense", lambda: d @ d)
                 del d
-            times["dense"] = self.dense_times[n]
+            times.update(self.dense_times[n])
         self.cupy.get_default_memory_pool().free_all_blocks()
         return times
 
     def kernels(self) -> dict[str, str | None]:
         return {"ours": None, "paper tile": "tile", "paper atomic": "atomic"}
+
+
+def kernel_time(run, runs: int) -> float | None:
+    """Milliseconds of the kernels, copies and fills of one run, added up; None without torch, whose profiler tells."""
+    try:
+        from torch.profiler import ProfilerActivity, profile
+    except ImportError:
+        return None
+    with profile(activities=[ProfilerActivity.CUDA]) as seen:
+        for _ in range(runs):
+            run()
+        import torch
+
+        torch.cuda.synchronize()
+    return sum(e.self_device_time_total for e in seen.key_averages()) / runs * 1e-3
 
 
 def scipy_dia(A) -> sp.dia_array:
@@ -179,9 +208,9 @@ def measure(machine, A, B) -> dict[str, float]:
     C = plan(A, B)
     for label, kernel in machine.kernels().items():
         with sf.config(kernel=kernel):
-            times[label] = machine.best(lambda: plan(A, B))
-            times[f"{label} in place"] = machine.best(lambda: plan(A, B, out=C))
-    times["ours with plan"] = machine.best(lambda: A @ B)
+            machine.take(times, label, lambda: plan(A, B))
+            machine.take(times, f"{label} in place", lambda: plan(A, B, out=C))
+    machine.take(times, "ours with plan", lambda: A @ B)
     times.update(machine.rivals(A, B))
     times["multiplications"] = plan.multiplications
     times["result values"] = plan.size
@@ -189,26 +218,39 @@ def measure(machine, A, B) -> dict[str, float]:
 
 
 def tune(machine) -> None:
-    """Time our kernel for several shapes of its blocks."""
-    from spformats_plugins.cuda import diagonal_product as kernels
+    """Time our kernel for several shapes of its work."""
+    from spformats_plugins.cuda import diagonal_walk
 
     chosen = [("band 5", *band(9216, 5)), ("band 20", *band(9216, 20))]
     for count in (200, 600):
         A = structured(10_000, count, 0, 5000)
         chosen.append((f"structured {count}", A, A))
     chosen.append(("structured 600 near", structured(10_000, 600, 20, 2500), structured(10_000, 600, 21, 2500)))
-    kept = kernels.RUN, kernels.WARPS
     for label, A, B in chosen:
         A, B = machine.move(A), machine.move(B)
         plan = matmul_plan(A, B)
-        C = plan(A, B)
-        line = []
-        for run in (1, 2, 4, 8):
-            for warps in (2, 4, 8, 16, 32):
-                kernels.RUN, kernels.WARPS = run, warps
-                line.append((machine.best(lambda: plan(A, B, out=C)), run, warps))
-        print(label, " ".join(f"[{r} rows {w} warps {t:.4f}]" for t, r, w in sorted(line)), flush=True)
-    kernels.RUN, kernels.WARPS = kept
+        times: dict[str, float] = {}
+        for run in (2, 4, 8):
+            for diags in (1, 2, 4):
+                for warps in (4, 8, 16, 32):
+                    diagonal_walk.FIXED = diagonal_walk.Shape(run, diags, warps)
+                    plan.forget()
+                    machine.take(times, f"{run} rows x {diags} diagonals, {warps} warps", lambda: plan(A, B))
+        device = {k.removesuffix(" device"): t for k, t in times.items() if k.endswith(" device")}
+        print(label, " ".join(f"[{k}: {t:.4f}]" for k, t in sorted(device.items(), key=lambda i: i[1])), flush=True)
+    diagonal_walk.FIXED = None
+
+
+def versions(device: str) -> dict[str, str]:
+    """The day, and the versions of the libraries measured."""
+    made = {"date": datetime.date.today().isoformat(), "numpy": np.__version__, "spformats": sf.__version__}
+    if device == "cpu":
+        import scipy
+
+        return {**made, "scipy": scipy.__version__}
+    import cupy
+
+    return {**made, "cupy": cupy.__version__, "cuda runtime": str(cupy.cuda.runtime.runtimeGetVersion())}
 
 
 def main() -> None:
@@ -237,7 +279,8 @@ def main() -> None:
         print(f"  {label}: " + "  ".join(f"{k} {v:.3f}" for k, v in shown.items()), flush=True)
         rows.append({"group": group, "case": label, **times, **paper})
     if args.out:
-        args.out.write_text(json.dumps({"device": args.device, "machine": where, "times_ms": rows}, indent=1))
+        head = {"device": args.device, "machine": where, **versions(args.device)}
+        args.out.write_text(json.dumps({**head, "times_ms": rows}, indent=1))
 
 
 if __name__ == "__main__":

@@ -72,14 +72,14 @@ def environment(bench: Any) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", default="host,cds,bsr,spmm,pjad", help="comma-separated parts")
+    parser.add_argument("--only", default="host,cds,bsr,spmm,pjad,atomic", help="comma-separated parts")
     parser.add_argument("--twins", type=Path, help="folder with twins.py")
     parser.add_argument("--names", help="comma-separated twins")
     parser.add_argument("--out", type=Path, help="JSON file to write")
     given = parser.parse_args()
     parts = given.only.split(",")
     # built before CUDA starts: forked processes must not inherit it
-    twins = gpu_matrices.twins(given.twins, given.names) if "pjad" in parts and given.twins else []
+    twins = gpu_matrices.twins(given.twins, given.names) if given.twins and {"pjad", "atomic"} & {*parts} else []
 
     import gpu_products
     from gpu_timing import Bench
@@ -93,6 +93,7 @@ def main() -> None:
         "bsr": lambda: gpu_products.blocks(bench),
         "spmm": lambda: gpu_products.columns(bench),
         "pjad": lambda: gpu_products.jagged(bench, twins),
+        "atomic": lambda: gpu_products.atomics(bench, [twin for twin in twins if twin[0] in gpu_matrices.FOR_ATOMICS]),
     }
     for part in parts:
         results["rows"] += runs[part]()

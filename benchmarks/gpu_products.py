@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -120,10 +121,12 @@ def _block(bench: Bench, case: str, A: Any) -> Row:
 
 
 def jagged(bench: Bench, twins: list[tuple[str, Callable[[], Any]]]) -> list[Row]:
-    return [_jagged(bench, name, load()) for name, load in twins]
+    rows = [_jagged(bench, name, load()) for name, load in twins]
+    return [row for part in zip(*rows, strict=True) for row in part]
 
 
-def _jagged(bench: Bench, name: str, host: tuple[Any, ...]) -> Row:
+def _jagged(bench: Bench, name: str, host: tuple[Any, ...]) -> tuple[Row, Row]:
+    """PJAD against CSR and SELL of cuSPARSE, and our CSR against its CSR."""
     free()
     G = gs.csr_matrix(tuple(cp.asarray(part) for part in host[:3]), shape=host[3])
     n, m = G.shape
@@ -137,7 +140,72 @@ def _jagged(bench: Bench, name: str, host: tuple[Any, ...]) -> Row:
     slices = A._plans["cuda slices"]
     nbytes = slices.nbytes + 8 * (n + m)
     more = {"n": n, "nnz": int(G.nnz), "slots": int(slices.data.size), "pieces": slices.pieces, "even": slices.even}
-    return bench.row("pjad", name, bench.both(calls, nbytes), "spformats", nbytes, **more)
+    times = bench.both(calls, nbytes)
+    pjad = {kind: _only(taken, "spformats") for kind, taken in times.items()}
+    csr = {kind: _only(taken, "spformats_csr", without="sell") for kind, taken in times.items()}
+    return (
+        bench.row("pjad", name, pjad, "spformats", nbytes, **more),
+        bench.row("csr", name, csr, "spformats_csr", C.nbytes + 8 * (n + m)),
+    )
+
+
+def _only(taken: dict[str, float], ours: str, without: str = "spformats") -> dict[str, float]:
+    """One of our times, and the peers' but for those whose name has `without` in it."""
+    peers = {name: t for name, t in taken.items() if not name.startswith("spformats") and without not in name}
+    return peers | {ours: taken[ours]}
+
+
+def atomics(bench: Bench, twins: list[tuple[str, Callable[[], Any]]]) -> list[Row]:
+    """The opt-in kernels that add by atomics against the default ones: first and later products."""
+    rows = []
+    for name, load in twins:
+        data, indices, indptr, shape = load()
+        G = gs.csr_matrix(tuple(cp.asarray(part) for part in (data, indices, indptr)), shape=shape)
+        for format, trans in (("csr", "N"), ("csr", "T"), ("ell", "T"), ("jad", "T"), ("pjad", "T")):
+            if format == "ell" and int(np.diff(indptr).max()) * shape[0] > 4 * G.nnz:
+                continue  # mostly padding
+            free()
+            layout = {} if format != "pjad" else PJAD
+            rows.append(_atomic(bench, name, sf.asarray(G).asformat(format, force=True, **layout), trans))
+    for size in ((3, 3), (5, 5)):
+        free()
+        A = gpu_matrices.block_band(400_000 // size[0], size, 27)
+        rows.append(_atomic(bench, f"{size[0]}x{size[1]} 27 a row", A, "T"))
+    return rows
+
+
+def _atomic(bench: Bench, name: str, A: Any, trans: str) -> Row:
+    n, m = A.shape if trans == "N" else A.shape[::-1]
+    x, y = cp.random.standard_normal(m), cp.empty(n)
+
+    def default() -> None:
+        sf.spmv(A, x, y, trans=trans)
+
+    def atomic() -> None:
+        with sf.config(kernel="atomic"):
+            sf.spmv(A, x, y, trans=trans)
+
+    calls = {"default": default, "atomic": atomic}
+    for call in calls.values():
+        call()  # compiles
+    expected, row = y.copy(), {"work": "atomic", "case": f"{name} {A.format} {trans}"}
+    for which, call in calls.items():
+        A._plans.clear()
+        y.fill(cp.nan)
+        row[f"{which}_first_seconds"] = once(call)
+        check(y, expected, f"{row['case']} {which}")
+    row |= {f"{which}_seconds": t for which, t in bench.times(calls, 20, cold=False).items()}
+    print(" ".join(f"{k} {v * 1e6:.1f} us" if isinstance(v, float) else str(v) for k, v in row.items()), flush=True)
+    return row
+
+
+def once(call: Callable[[], Any]) -> float:
+    """Seconds of one call, the host's part included."""
+    cp.cuda.Device().synchronize()
+    start = time.perf_counter()
+    call()
+    cp.cuda.Device().synchronize()
+    return time.perf_counter() - start
 
 
 def columns(bench: Bench) -> list[Row]:

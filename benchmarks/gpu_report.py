@@ -44,6 +44,19 @@ def table(results: dict[str, Any]) -> str:
     for work in dict.fromkeys(row["work"] for row in timed):
         rows = [row for row in timed if row["work"] == work]
         lines.append(f"| {work} | geometric mean | | | | ×{mean(rows, 'warm'):.2f} | | | | ×{mean(rows, 'cold'):.2f} |")
+    atomics = [row for row in results["rows"] if row["work"] == "atomic"]
+    if atomics:
+        names = ("default", "atomic", "default_first", "atomic_first")
+        lines += [
+            "",
+            'Kernels that add by atomics (`sf.config(kernel="atomic")`), µs; first products include what they prepare.',
+            "",
+            "| product | default | atomic | first, default | first, atomic |",
+            "|---|---|---|---|---|",
+        ]
+        for row in atomics:
+            times = " | ".join(f"{row[f'{name}_seconds'] * 1e6:.1f}" for name in names)
+            lines.append(f"| {row['case']} | {times} |")
     hosts = [row for row in results["rows"] if row["work"] == "host"]
     if hosts:
         times = ", ".join(f"{row['case']} {row['seconds'] * 1e6:.0f}" for row in hosts)

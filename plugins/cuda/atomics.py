@@ -1,7 +1,8 @@
-"""Products that add by atomics: ``sf.config(kernel="atomic")``, never chosen, because their last bits differ from run to run.
+"""Products that add by atomics: ``sf.config(kernel="atomic")``. Never chosen: their last bits differ from run to run.
 
-``A.T @ x`` of CSR, ELL, JAD, PJAD and BSR scatters from A as it is stored, so no transpose is made or kept: less memory,
-and a first product without that work. ``A @ x`` of CSR adds up the pieces of long rows by atomics, one launch less.
+``A.T @ x`` of CSR, ELL, JAD, PJAD and BSR scatters from A as it is stored, so no transpose is made or kept: half the
+memory, and a first product without that work; later ones are slower than the default. ``A @ x`` of CSR adds up the
+pieces of long rows by atomics, one launch less: faster where there are such rows.
 """
 
 from __future__ import annotations

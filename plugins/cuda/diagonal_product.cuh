@@ -1,8 +1,7 @@
 // C <- alpha * A @ B + beta * C for matrices kept by diagonals; entry (i, i + offset) of each is flat[base + i].
 //
 // The launcher writes macros: TA, TX, TY (value types of A, B and C), CONJ_A, CONJ_B, and one of PRODUCT, TILE, ATOMIC.
-// Bits of mode: 1 alpha is not 1, 2 beta is not 0 (only then the old C is read), 4 every diagonal owns a full row of C,
-// whose slots outside the matrix are set to zero.
+// Bits of mode: 1 alpha is not 1, 2 beta is not 0 (only then the old C is read).
 
 __device__ __forceinline__ i64 least(i64 a, i64 b) { return a < b ? a : b; }
 __device__ __forceinline__ i64 most(i64 a, i64 b) { return a > b ? a : b; }
@@ -23,14 +22,14 @@ __device__ __forceinline__ TX value_b(const TX* p) {
 #endif
 }
 
-struct Factors { TY alpha, beta; };
-
-// Ours. A warp owns RUN * 32 rows of DIAGS neighbouring diagonals of C, the sums in registers; the WARPS warps of a block
-// take neighbouring diagonals of the same rows. A warp walks through its pairs in the order of A's diagonals, so that
+// Ours. A warp owns RUN * 32 rows of DIAGS neighbouring diagonals of C, the sums in registers; the WARPS warps of a
+// block take neighbouring diagonals of the same rows. A warp walks through its pairs in the order of A's diagonals, so that
 // what it has loaded of A serves all its diagonals that need it, and what it loads is often in L1 from its neighbours.
 // Lanes look up 32 pairs at once and leave them in shared memory for the whole warp. No atomics, one write per entry.
 #ifdef PRODUCT
-// Row i of diagonal `hi_and_member % 8` of the warp's takes a[a + i] * b[b + i] for lo <= i < hi_and_member / 8.
+// The tables come by one pointer, and alpha and beta only where SCALED asks for them: what a call costs on the host grows
+// with the number of arguments. A pair gives a[a + i] * b[b + i] to row i of the warp's diagonal hi_and_member % 8, for
+// lo <= i < hi_and_member / 8.
 struct alignas(16) Pair { i64 a, b, lo, hi_and_member; };
 struct Tables {
     i64 rows, cols, count, groups;
@@ -38,7 +37,9 @@ struct Tables {
     const i64* ptr;      // where the pairs of each warp begin
     const i64* offsets;  // of C's diagonals
     const i64* base;     // and where C keeps them
+    i64 whole;           // every diagonal has a row of C to itself, whose slots outside the matrix are set to zero
 };
+constexpr int BLOCKS = WARPS > 8 || sizeof(TY) > 8 ? 1 : 28 / WARPS;  // a multiprocessor holds at least so many
 struct alignas(16) Step { i64 a, b; int lo, hi, member, unused; };
 
 template <class T> __device__ __forceinline__ void put(T* p, T v) {
@@ -50,16 +51,28 @@ template <class T> __device__ __forceinline__ void put(T* p, T v) {
 }
 template <class T> __device__ __forceinline__ void put(cplx<T>* p, cplx<T> v) { *p = v; }
 
-extern "C" __global__ void __launch_bounds__(WARPS * 32) product(
-    Tables of, const TA* __restrict__ a, const TX* __restrict__ b, TY* __restrict__ c, Factors by, int mode) {
+// acc[member] += u * v; registers need a number known when this is compiled, so every member is asked
+__device__ __forceinline__ void add_products(
+    TY (&acc)[DIAGS][RUN], int member, const TA (&u)[RUN], const TX (&v)[RUN]) {
+#pragma unroll
+    for (int d = 0; d < DIAGS; ++d)
+        if (DIAGS == 1 || member == d) {
+#pragma unroll
+            for (int r = 0; r < RUN; ++r) madd(acc[d][r], u[r], v[r]);
+        }
+}
+
+extern "C" __global__ void __launch_bounds__(WARPS * 32, BLOCKS) product(
+    const Tables* __restrict__ tables, const TA* __restrict__ a, const TX* __restrict__ b, TY* __restrict__ c
+#if SCALED
+    , TY alpha, TY beta, int mode
+#endif
+) {
+    const Tables of = *tables;
     constexpr int SPAN = RUN * 32;
     __shared__ Step steps[WARPS][32];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-#if ROWS_FIRST
-    const unsigned tiles = gridDim.x / unsigned(of.groups), part = blockIdx.x / tiles, tile = blockIdx.x - part * tiles;
-#else
     const unsigned tile = blockIdx.x / unsigned(of.groups), part = blockIdx.x - tile * unsigned(of.groups);
-#endif
     const i64 group = i64(part) * WARPS + warp, first = i64(tile) * SPAN, d0 = group * DIAGS;
     if (d0 >= of.count) return;
     const int members = int(least(of.count - d0, i64(DIAGS)));
@@ -89,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) product(
             steps[warp][lane] = step;
         }
         __syncwarp();
-        TA u[RUN];
+        TA u[RUN];  // the rows of A at `loaded`
         i64 loaded = 0;
         bool any = false;
         for (int t = 0; t < n; ++t) {
@@ -104,12 +117,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) product(
                 TX v[RUN];
 #pragma unroll
                 for (int r = 0; r < RUN; ++r) v[r] = value_b(y + r * 32);
-#pragma unroll
-                for (int d = 0; d < DIAGS; ++d)
-                    if (DIAGS == 1 || step.member == d) {
-#pragma unroll
-                        for (int r = 0; r < RUN; ++r) madd(acc[d][r], u[r], v[r]);
-                    }
+                add_products(acc, step.member, u, v);
             } else if (step.lo < step.hi) {
 #pragma unroll
                 for (int r = 0; r < RUN; ++r) {
@@ -135,8 +143,12 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) product(
         for (int r = 0; r < RUN; ++r) {
             const i64 i = first + lane + r * 32;
             TY* target = c + at + i;
-            if (i >= from && i < to) put(target, finished(acc[d][r], target, by.alpha, by.beta, mode & 3));
-            else if ((mode & 4) && i < of.rows) put(target, ZERO(TY));
+#if SCALED
+            if (i >= from && i < to) put(target, finished(acc[d][r], target, alpha, beta, mode));
+#else
+            if (i >= from && i < to) put(target, acc[d][r]);
+#endif
+            else if (of.whole && i < of.rows) put(target, ZERO(TY));
         }
     }
 }
@@ -149,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(SIDE * SIDE) tile(
     i64 rows, i64 inner, i64 cols, i64 count, i64 groups, i64 a_count, const TA* __restrict__ a,
     const i64* __restrict__ a_base, const i64* __restrict__ a_offsets, const TX* __restrict__ b,
     const i64* __restrict__ b_base, const int* __restrict__ b_dense, const i64* __restrict__ offsets, TY* __restrict__ c,
-    const i64* __restrict__ c_base, Factors by, int mode) {
+    const i64* __restrict__ c_base, TY alpha, TY beta, int mode) {
     __shared__ TA values[SIDE][SIDE];
     __shared__ i64 shifts[SIDE];
     const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
@@ -176,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(SIDE * SIDE) tile(
     }
     if (mine) {
         TY* target = c + __ldg(c_base + d) + i;
-        *target = finished(sum, target, by.alpha, by.beta, mode & 3);
+        *target = finished(sum, target, alpha, beta, mode);
     }
 }
 #endif
@@ -186,13 +198,13 @@ extern "C" __global__ void __launch_bounds__(SIDE * SIDE) tile(
 #ifdef ATOMIC
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) scale(
     i64 rows, i64 cols, i64 groups, const i64* __restrict__ offsets, TY* __restrict__ c, const i64* __restrict__ c_base,
-    Factors by, int mode) {
+    TY beta, int mode) {
     const i64 d = i64(blockIdx.x) / groups, i = (i64(blockIdx.x) - d * groups) * BLOCK + threadIdx.x;
     const i64 j = i + __ldg(offsets + d);
     if (i >= rows || j < 0 || j >= cols) return;
     TY* target = c + __ldg(c_base + d) + i;
     TY t = ZERO(TY);
-    if (mode & 2) madd(t, by.beta, *target);
+    if (mode & 2) madd(t, beta, *target);
     *target = t;
 }
 
@@ -200,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) atomic(
     i64 rows, i64 inner, i64 cols, i64 nonzeros, i64 a_count, i64 b_count, const i64* __restrict__ starts,
     const TA* __restrict__ a, const i64* __restrict__ a_base, const i64* __restrict__ a_offsets,
     const TX* __restrict__ b, const i64* __restrict__ b_base, const i64* __restrict__ b_offsets,
-    const int* __restrict__ c_dense, TY* __restrict__ c, const i64* __restrict__ c_base, Factors by, int mode) {
+    const int* __restrict__ c_dense, TY* __restrict__ c, const i64* __restrict__ c_base, TY alpha, int mode) {
     const i64 e = i64(blockIdx.x) * BLOCK + threadIdx.x;
     if (e >= nonzeros) return;
     i64 p = 0;
@@ -219,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) atomic(
         TY v = ZERO(TY);
         madd(v, x, value_b(b + __ldg(b_base + q) + k));
         TY w = v;
-        if (mode & 1) w = ZERO(TY), madd(w, by.alpha, v);
+        if (mode & 1) w = ZERO(TY), madd(w, alpha, v);
         add_to(c + __ldg(c_base + d) + i, w);
     }
 }

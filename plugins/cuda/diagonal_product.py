@@ -25,10 +25,10 @@ BLOCK = 256
 #: Bytes of a result that no cache keeps: it is written past the operands.
 LARGE = 1 << 25
 
-#: ``launch(a, b, c, factors, mode)`` on flat values; bits of mode as in the source, factors are alpha and beta.
-Launch = Callable[[Any, Any, Any, Any, Any], None]
+#: ``launch(a, b, c, alpha, beta, mode)`` on flat values and scalars of the result type; bits of mode as in the source.
+Launch = Callable[[Any, Any, Any, Any, Any, Any], None]
 #: Every mode as the kernels take it.
-MODES = tuple(np.int32(mode) for mode in range(8))
+MODES = tuple(np.int32(mode) for mode in range(4))
 
 
 class Job:
@@ -53,12 +53,11 @@ class Job:
         return runtime.kernel(SOURCE, function, (*macros, ("TY", runtime.CTYPES[c.char]), *conjugate, *more))
 
     @property
-    def full_rows(self) -> bool:
+    def whole(self) -> bool:
         """Whether every diagonal of the result has a row of storage to itself, as in CDS."""
-        base, rows = self.out.base, self.rows
-        return (
-            self.out.padded and self.out.size == self.count * rows and bool((base == np.arange(len(base)) * rows).all())
-        )
+        out, rows = self.out, self.rows
+        own = out.padded and out.size == self.count * rows
+        return own and bool((np.sort(out.base) == np.arange(self.count) * rows).all())
 
 
 def _grid(blocks: int) -> tuple[int]:
@@ -70,20 +69,29 @@ def _grid(blocks: int) -> tuple[int]:
 
 
 def ours(job: Job) -> tuple[Launch, bool]:
-    """The default: a warp owns a piece of some neighbouring diagonals of the result."""
-    shape = shape_for(job)
-    kernel, block = job.kernel("product", ("PRODUCT", 1), *shape._asdict().items()), (shape.WARPS * 32,)
+    """The default: a warp owns a piece of one diagonal of the result, or of some neighbouring ones."""
+    shape = shape_for(job.pairs, np.dtype(job.out.dtype).itemsize)
+    macros, block = (("PRODUCT", 1), *shape._asdict().items()), (shape.WARPS * 32,)
     groups = -(-job.count // (shape.WARPS * shape.DIAGS))
     grid = _grid(groups * -(-job.rows // (shape.RUN * 32)))
     table, ptr = walk(job.pairs, job.left.base, job.right.base, shape.DIAGS)
     parts = [job.upload(part) for part in (table, ptr, job.pairs.offsets, job.out.base)]
-    numbers = [*job.pairs.shape[::2], job.count, groups, *(runtime.address(part) for part in parts)]
-    tables = runtime.by_value(np.array(numbers, dtype=np.int64))
+    addresses = (runtime.address(part) for part in parts)
+    numbers = [*job.pairs.shape[::2], job.count, groups, *addresses, int(job.whole)]
+    tables = job.upload(np.array(numbers, dtype=np.int64))
+    plain = runtime.bound(job.kernel("product", *macros, ("SCALED", 0)))
 
-    def launch(a: Any, b: Any, c: Any, factors: Any, mode: Any, _kept: Any = parts) -> None:
-        kernel(grid, block, (tables, a, b, c, factors, mode))
+    @functools.cache
+    def scaled() -> runtime.Launch:
+        return runtime.bound(job.kernel("product", *macros, ("SCALED", 1)))
 
-    return launch, job.full_rows
+    def launch(a: Any, b: Any, c: Any, alpha: Any, beta: Any, mode: Any, _kept: Any = parts) -> None:
+        if mode:
+            scaled()(grid, block, (tables, a, b, c, alpha, beta, mode))
+        else:
+            plain(grid, block, (tables, a, b, c))
+
+    return launch, job.whole
 
 
 def tile(job: Job) -> tuple[Launch, bool]:
@@ -95,8 +103,8 @@ def tile(job: Job) -> tuple[Launch, bool]:
     dense = job.upload(_dense(job.pairs.b_offsets, job.pairs.shape[1], job.pairs.shape[2]))
     for_a, for_b = (a_base, job.upload(job.pairs.a_offsets)), (b_base, dense, job.upload(job.pairs.offsets))
 
-    def launch(a: Any, b: Any, c: Any, factors: Any, mode: Any) -> None:
-        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, factors, mode))
+    def launch(a: Any, b: Any, c: Any, alpha: Any, beta: Any, mode: Any) -> None:
+        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, alpha, beta, mode))
 
     return launch, False
 
@@ -120,9 +128,9 @@ def atomic(job: Job) -> tuple[Launch, bool]:
     for_b = (b_base, job.upload(job.pairs.b_offsets), job.upload(_dense(job.pairs.offsets, rows, cols)))
     scaled = (job.sizes[0], job.sizes[2], np.int64(groups), job.upload(job.pairs.offsets))
 
-    def launch(a: Any, b: Any, c: Any, factors: Any, mode: Any) -> None:
-        scale(scale_grid, block, (*scaled, c, c_base, factors, mode))
-        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, factors, mode))
+    def launch(a: Any, b: Any, c: Any, alpha: Any, beta: Any, mode: Any) -> None:
+        scale(scale_grid, block, (*scaled, c, c_base, beta, mode))
+        kernel(grid, block, (*head, a, *for_a, b, *for_b, c, c_base, alpha, mode))
 
     return launch, False
 
@@ -139,24 +147,18 @@ def _prepared(make: Any, pairs: Any, left: Any, right: Any, out: Any) -> Any:
     xp, shape, dtype = xp_of(left.flat), out.shape, np.dtype(out.dtype)
     if not len(pairs.offsets) or not out.size:
         return lambda a, b, c, alpha, beta: xp.zeros(shape, dtype=dtype) if c is None else c
-    launch, full_rows = make(Job(pairs, left, right, out))
-    new = xp.zeros if out.padded and not full_rows else xp.ndarray  # the latter leaves the memory as it is
-    whole = 4 * full_rows
-
-    def factors(alpha: complex, beta: complex) -> Any:
-        return runtime.by_value(np.array([alpha, beta], dtype=dtype))
-
-    plain, plain_mode = factors(1, 0), MODES[whole]
+    launch, whole = make(Job(pairs, left, right, out))
+    new = xp.zeros if out.padded and not whole else xp.ndarray  # the latter leaves the memory as it is
+    scalar = dtype.type
+    one, zero, plain = scalar(1), scalar(0), MODES[0]
 
     def run(a: Any, b: Any, c: Any, alpha: complex, beta: complex) -> Any:
         if c is None:
-            c, mode = new(shape, dtype), whole
-        else:
-            mode = 0
+            c = new(shape, dtype)
         if alpha == 1 and beta == 0:
-            launch(a, b, c, plain, plain_mode if mode else MODES[0])
+            launch(a, b, c, one, zero, plain)
         else:
-            launch(a, b, c, factors(alpha, beta), MODES[mode | int(alpha != 1) | int(beta != 0) << 1])
+            launch(a, b, c, scalar(alpha), scalar(beta), MODES[int(alpha != 1) | int(beta != 0) << 1])
         return c
 
     return run

@@ -10,22 +10,31 @@ import numpy as np
 class Shape(NamedTuple):
     """Launch parameters of our kernel; the names are the macros of ``diagonal_product.cuh``.
 
-    A lane sums RUN rows of each of DIAGS diagonals; WARPS warps are a block; ROWS_FIRST says in which order blocks come.
+    A lane sums RUN rows of each of DIAGS diagonals, at most 8; WARPS warps are a block.
     """
 
     RUN: int
     DIAGS: int
     WARPS: int
-    ROWS_FIRST: int
 
 
 #: What products use instead of choosing, for tuning.
 FIXED: Shape | None = None
 
 
-def shape_for(job: Any) -> Shape:
-    """Launch parameters for a product."""
-    return FIXED or Shape(2, 2, 8, 0)
+def shape_for(pairs: Any, itemsize: int) -> Shape:
+    """Launch parameters for a product whose result has values of ``itemsize`` bytes.
+
+    Measured on an H200: neighbouring diagonals of a band need the same diagonals of A at the same time, so a warp each
+    is best; scattered diagonals have few pairs, so a warp takes two, and blocks are large where that lets them share.
+    """
+    if FIXED is not None:
+        return FIXED
+    count = max(1, len(pairs.offsets))
+    mean = len(pairs.left) / count
+    if 4 * mean >= len(pairs.a_offsets):
+        return Shape(4, 1, 32 if count <= 32 and itemsize <= 8 else 8)
+    return Shape(4, 2, 4 if mean < 10 else 32 if itemsize <= 8 else 8)
 
 
 def walk(pairs: Any, a_base: Any, b_base: Any, diags: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

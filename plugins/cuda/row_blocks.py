@@ -46,7 +46,7 @@ def share_out(xp: Any, indptr: Any, chunk: int) -> RowBlocks:
 
 
 def limit_for(lengths: Any, chunk: int) -> int:
-    """The length from which on rows are cut up: few entries may be, and the longer the others the less a block is used."""
+    """The length from which on rows are cut up: few entries may be, but long rows leave blocks half used."""
     nnz = int(lengths.sum()) if lengths.shape[0] else 0
     for limit in (chunk // 16, chunk // 8, chunk // 4):
         if int(lengths[lengths > limit].sum()) <= CUT * nnz:

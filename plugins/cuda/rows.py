@@ -132,13 +132,18 @@ def with_pieces(layout: Layout, pieces: Pieces | None, main: Any, dtype: Any, ma
 
 
 def csr_spmv(
-    layout: Layout, dtype: Any, conjugate: bool, per_thread: int | None = None, share: int | None = None, atomic: int = 0
+    layout: Layout,
+    dtype: Any,
+    conjugate: bool,
+    per_thread: int | None = None,
+    share: int | None = None,
+    atomic: int = 0,
 ) -> Product:
     """The product of CSR with a vector; `per_thread`, entries a thread reads, and `share`, threads a row, can be fixed.
 
     With ``atomic`` the pieces of long rows are added up in any order.
     """
-    per_thread = entries_per_thread(layout.entries) if per_thread is None else per_thread
+    per_thread = entries_per_thread(layout.entries, layout.rows) if per_thread is None else per_thread
     if share is None:
         share = 1
         while share < 32 and layout.entries >= 2 * share * per_thread * layout.rows:
@@ -154,9 +159,12 @@ def csr_spmv(
     return with_pieces(layout, Pieces(layout, blocks.limit), launch, dtype, macros)
 
 
-def entries_per_thread(entries: int) -> int:
-    """Entries a thread of the CSR kernel reads: many in flight, but enough blocks for every multiprocessor."""
-    per_thread = 8
+def entries_per_thread(entries: int, rows: int) -> int:
+    """Entries a thread of the CSR kernel reads: many in flight, but enough blocks for every multiprocessor.
+
+    Short rows end the reading early: a thread adds up whole rows, and fewer of them keep more threads busy.
+    """
+    per_thread = 8 if entries >= 12 * rows else 4
     while per_thread > 2 and entries < 512 * BLOCK * per_thread:
         per_thread //= 2
     return per_thread

@@ -51,6 +51,11 @@ def compile_source(text: str, function: str) -> Launch:
     return cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc").get_function(function)
 
 
+def bound(kernel: Launch) -> Launch:
+    """The kernel as compiled for the current device: CuPy looks that up in every launch else."""
+    return getattr(kernel, "kernel", kernel)
+
+
 #: Macros and their values, in order.
 Defines = tuple[tuple[str, Any], ...]
 

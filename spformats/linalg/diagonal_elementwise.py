@@ -163,7 +163,7 @@ def _combine(A: Any, B: Any, chosen: Offsets, scalars: tuple[complex, ...], writ
         raise ValueError(f"elementwise operations need one shape, got {A.shape} and {B.shape}")
     dtype = _dtype(A.data, B.data, *scalars)
     if out is None:
-        return merge([A, B], chosen, dtype, write)
+        return merge([A, B], chosen, dtype, write, whole=bool(np.isfinite(scalars).all()))
     half, tables, offsets = operands([A, B], chosen)
     fill(_target(A, B, offsets, dtype, half, out), A.shape, tables, offsets, write)
     return out

@@ -38,7 +38,7 @@ class ResultLayout:
         n = shape[0]
         self.format, self.shape, self.offsets = format, shape, offsets
         self.padded = True
-        self._made: dict[bool, dict[str, Any]] = {}
+        self._made: dict[bool, tuple[Any, dict[str, Any]]] = {}
         self._order = offsets
         self._extra: dict[str, Any] = {}
         if format == "cds":
@@ -77,11 +77,12 @@ class ResultLayout:
             ]
             made = format_class(self.format)._build(parts, self.shape, **extra)
             own = ("data", "dtype", "_plans")
-            self._made[symmetric] = {k: v for k, v in made.__dict__.items() if k not in own}
+            self._made[symmetric] = type(made), {k: v for k, v in made.__dict__.items() if k not in own}
             return made
         # all but the values is as before: `_build` would cost as much as a small product
-        made = object.__new__(format_class(self.format))
-        made.__dict__.update(like, data=_arrays.read_only(flat), dtype=flat.dtype, _plans={})
+        cls, attributes = like
+        made = object.__new__(cls)
+        made.__dict__.update(attributes, data=_arrays.read_only(flat), dtype=flat.dtype, _plans={})
         return made
 
     def check_size(self, itemsize: int, on_host: bool) -> None:

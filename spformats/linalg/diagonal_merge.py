@@ -39,13 +39,30 @@ def apply_over(function: Callable[..., Any], arrays: list[Any], chosen: Offsets)
     return merge(arrays, chosen, function(*zeros).dtype, write)
 
 
-def merge(arrays: list[Any], chosen: Offsets, dtype: Any, write: Write) -> Any:
-    """A new matrix filled by ``write``; stored as symmetric where every operand is."""
+def merge(arrays: list[Any], chosen: Offsets, dtype: Any, write: Write, whole: bool = True) -> Any:
+    """A new matrix filled by ``write``; stored as symmetric where every operand is.
+
+    Where all keep the same diagonals at the same places, they are written in one call, padding included: ``write`` must
+    make zero of zeros, or ``whole`` be False.
+    """
     half, tables, offsets = operands(arrays, chosen)
     layout = ResultLayout(functools.reduce(result_format, (str(A.format) for A in arrays)), arrays[0].shape, offsets)
     flat = zeros_for(layout, tables[0].flat, dtype)
+    if whole and all(_kept_as(table, layout) for table in tables):
+        write(flat, [table.flat for table in tables])
+        return layout.build(flat, half)
     fill(DiagonalTable(flat, layout.base, offsets), arrays[0].shape, tables, offsets, write)
     return layout.build(flat, half)
+
+
+def _kept_as(table: DiagonalTable, layout: ResultLayout) -> bool:
+    """Whether the values lie as the layout has them, to be read as they are."""
+    return (
+        not table.conj
+        and table.flat.shape == (layout.size,)
+        and np.array_equal(table.offsets, layout.offsets)
+        and np.array_equal(table.base, layout.base)
+    )
 
 
 def operands(arrays: list[Any], chosen: Offsets) -> tuple[bool, list[DiagonalTable], np.ndarray[Any, Any]]:

@@ -11,13 +11,24 @@ from typing import Any
 
 import numpy as np
 
+from spformats.dispatch import current_config, generation
 from spformats.linalg.diagonal_elementwise import drop_empty_diagonals
 from spformats.linalg.diagonal_layout import ResultLayout, result_format
 from spformats.linalg.diagonal_plan import CACHED_PAIRS, DiagonalPairs, diagonal_pairs
-from spformats.linalg.diagonal_run import product_dtype, run, run_into
-from spformats.linalg.diagonal_table import DiagonalTable, Structure, check_diagonal, check_together, table_of
+from spformats.linalg.diagonal_run import Launch, itemsize_of, launch_into_new, product_dtype, run, run_into
+from spformats.linalg.diagonal_table import (
+    OWN,
+    DiagonalTable,
+    Structure,
+    check_diagonal,
+    check_together,
+    table_of,
+)
 
-__all__ = ["MatmulPlan", "matmul_plan", "multiply"]
+__all__ = ["MatmulPlan", "matmul_plan", "multiply", "multiply_again"]
+
+#: Launches kept with one plan, and plans with one structure.
+KEPT = 16
 
 
 class MatmulPlan:
@@ -45,6 +56,7 @@ class MatmulPlan:
         self.format = format
         self.size = self.layout.size
         self._fits: set[tuple[Any, Any]] = set()  # structures of operands that passed the checks
+        self._known: dict[Any, Launch] = {}  # and the launches of their plain products
 
     def nbytes(self, dtype: Any) -> int:
         """Bytes of the result's values in ``dtype``."""
@@ -70,6 +82,10 @@ class MatmulPlan:
         -------
         C : ``out``, or a new matrix in the plan's format
         """
+        if out is None and beta == 0 and type(alpha) is int and alpha == 1:
+            C = self.again(A, B)
+            if C is not None:
+                return C
         check_diagonal("A", A)
         check_diagonal("B", B)
         left, right = table_of(A), table_of(B)
@@ -79,11 +95,37 @@ class MatmulPlan:
             self._check_operand("B", B, self.pairs.shape[1:], right, self.pairs.b_offsets)
             self._fits.add((left.structure, right.structure))
         dtype = product_dtype(left, right, alpha)
-        if out is None:
-            if beta != 0:
-                raise ValueError(f"beta={beta!r} needs out=, the matrix it scales")
-            return run(A, self.pairs, left, right, self.layout, dtype, alpha)
-        return run_into(A, self.pairs, left, right, out, dtype, alpha, beta)
+        if out is not None:
+            return run_into(A, self.pairs, left, right, out, dtype, alpha, beta)
+        if beta != 0:
+            raise ValueError(f"beta={beta!r} needs out=, the matrix it scales")
+        if type(alpha) is int and alpha == 1:
+            while len(self._known) >= KEPT:
+                self._known.pop(next(iter(self._known)), None)
+            key = left.structure, right.structure, current_config().kernel, generation()
+            self._known[key] = launch_into_new(A, self.pairs, left, right, self.layout, dtype)
+        return run(A, self.pairs, left, right, self.layout, dtype, alpha)
+
+    def again(self, A: Any, B: Any) -> Any:
+        """``A @ B`` by the launch that an earlier product of such matrices took; None where there was none.
+
+        A product of small bands takes the GPU a few microseconds: finding the kernel must not take longer.
+        """
+        try:
+            left, right = A._plans[OWN], B._plans[OWN]
+            launch = self._known[left.structure, right.structure, current_config().kernel, generation()]
+        except (AttributeError, KeyError, TypeError):  # not a diagonal matrix, a transpose, or one not met before
+            return None
+        try:
+            flat = launch(A, left, right, None, 1, 0)
+        except MemoryError as error:
+            raise MemoryError(self.layout.complaint(itemsize_of(product_dtype(left, right, 1)))) from error
+        return self.layout.build(flat)
+
+    def forget(self) -> None:
+        """Look up kernels, and let them choose their launch parameters, afresh."""
+        self._known.clear()
+        self.pairs.launches.clear()
 
     @staticmethod
     def _check_operand(
@@ -182,24 +224,32 @@ def multiply(A: Any, B: Any, *, drop_empty: bool = False) -> Any:
     >>> C.format, C.offsets.tolist()
     ('hm', [0, 1, 2, -1, -2])
     """
-    check_diagonal("A", A)
-    check_diagonal("B", B)
-    left, right = table_of(A), table_of(B)
-    plan = left.structure.plans.get(right.structure)
-    if plan is None:
+    C = multiply_again(A, B)
+    if C is None:
+        check_diagonal("A", A)
+        check_diagonal("B", B)
         check_together(A, B)
-        plan = MatmulPlan(_pairs_of(A, B), result_format(A.format, B.format))
-        _keep(plan, left.structure.plans, right.structure)
-    C = run(A, plan.pairs, left, right, plan.layout, product_dtype(left, right, 1), 1)
+        left, right = table_of(A).structure, table_of(B).structure
+        assert left is not None and right is not None  # every array's own table has one
+        plan = left.plans.get(right)
+        if plan is None:
+            plan = MatmulPlan(_pairs_of(A, B), result_format(A.format, B.format))
+            _keep(plan, left, right)
+        C = plan(A, B)
     return drop_empty_diagonals(C) if drop_empty else C
 
 
-#: Plans kept with one structure.
-KEPT = 16
+def multiply_again(A: Any, B: Any) -> Any:
+    """``A @ B`` as an earlier product of such matrices went; None where there was none."""
+    try:
+        plan = A._plans[OWN].structure.plans.get(B._plans[OWN].structure)
+    except (AttributeError, KeyError):  # not a diagonal matrix, a transpose, or one not met before
+        return None
+    return None if plan is None else plan.again(A, B)
 
 
-def _keep(plan: MatmulPlan, plans: dict[Structure, MatmulPlan], right: Structure) -> None:
+def _keep(plan: MatmulPlan, left: Structure, right: Structure) -> None:
     if len(plan.pairs.left) <= CACHED_PAIRS:
-        while len(plans) >= KEPT:
-            plans.pop(next(iter(plans)), None)
-        plans[right] = plan
+        while len(left.plans) >= KEPT:
+            left.plans.pop(next(iter(left.plans)), None)
+        left.plans[right] = plan

@@ -71,7 +71,9 @@ Launch = Callable[[Any, DiagonalTable, DiagonalTable, Any, complex, complex], An
 KEPT = 32
 
 
-def launch_for(A: Any, pairs: DiagonalPairs, left: DiagonalTable, right: DiagonalTable, where: Any, make: Any) -> Launch:
+def launch_for(
+    A: Any, pairs: DiagonalPairs, left: DiagonalTable, right: DiagonalTable, where: Any, make: Callable[[], Any]
+) -> Launch:
     """The launch of the kernel that takes these operands, found once.
 
     Parameters
@@ -82,18 +84,19 @@ def launch_for(A: Any, pairs: DiagonalPairs, left: DiagonalTable, right: Diagona
         ``make() -> (pairs, ProductOutput)`` for that output, called when the launch is not known yet.
     """
     if left.structure is None or right.structure is None:
-        return _launch(A, *make(), left, right)
+        return _launch(A, make(), left, right)
     settings = dispatch.current_config().kernel, dispatch.generation()
     key = left.structure, right.structure, where, settings
     found: Launch | None = pairs.launches.get(key)
     if found is None:
         while len(pairs.launches) >= KEPT:
             pairs.launches.pop(next(iter(pairs.launches)), None)
-        found = pairs.launches[key] = _launch(A, *make(), left, right)
+        found = pairs.launches[key] = _launch(A, make(), left, right)
     return found
 
 
-def _launch(A: Any, pairs: DiagonalPairs, out: ProductOutput, left: DiagonalTable, right: DiagonalTable) -> Launch:
+def _launch(A: Any, made: tuple[DiagonalPairs, ProductOutput], left: DiagonalTable, right: DiagonalTable) -> Launch:
+    pairs, out = made
     kernel = dispatch.select("diagmm", A, A._namespace, pairs, left, right, out)
     function = kernel.function
     if kernel.prepare:
@@ -129,17 +132,30 @@ def run(
     symmetric: bool = False,
 ) -> Any:
     """Allocate and compute a result in ``layout``."""
-
-    def make() -> tuple[DiagonalPairs, ProductOutput]:
-        layout.check_size(itemsize_of(dtype), on_host=isinstance(left.flat, np.ndarray))
-        return pairs, ProductOutput(None, layout.base, layout.size, dtype, layout.padded, layout.data_shape)
-
-    launch = launch_for(A, pairs, left, right, (layout.format, symmetric, dtype), make)
+    launch = launch_into_new(A, pairs, left, right, layout, dtype, symmetric)
     try:
         flat = launch(A, left, right, None, alpha, 0)
     except MemoryError as error:
         raise MemoryError(layout.complaint(itemsize_of(dtype))) from error
     return layout.build(flat, symmetric)
+
+
+def launch_into_new(
+    A: Any,
+    pairs: DiagonalPairs,
+    left: DiagonalTable,
+    right: DiagonalTable,
+    layout: ResultLayout,
+    dtype: Any,
+    symmetric: bool = False,
+) -> Launch:
+    """The launch that allocates a result in ``layout``."""
+
+    def make() -> tuple[DiagonalPairs, ProductOutput]:
+        layout.check_size(itemsize_of(dtype), on_host=isinstance(left.flat, np.ndarray))
+        return pairs, ProductOutput(None, layout.base, layout.size, dtype, layout.padded, layout.data_shape)
+
+    return launch_for(A, pairs, left, right, (layout.format, symmetric, dtype), make)
 
 
 def run_into(

@@ -87,12 +87,14 @@ def check_together(A: Any, B: Any) -> None:
 
 #: Where an array keeps its tables: made once, and no matter of its values.
 _TABLES = {(t, conj): ("diagonal table", t, conj) for t in "NT" for conj in (False, True)}
+#: Where it keeps its own; a lazy transpose has none, its tables are with the array it belongs to.
+OWN = _TABLES["N", False]
 
 
 def table_of(A: Any, trans: str = "N") -> DiagonalTable:
     """The table of op(A), ``trans`` in "N", "T", "C"; made once per array."""
     if A._source is None and trans == "N":
-        owner, key = A, _TABLES["N", False]
+        owner, key = A, OWN
     else:
         owner, t, conj = _resolve(A, trans)
         key = _TABLES[t, conj]
@@ -137,6 +139,8 @@ def check_apart(flat: Any, name: str, operand: Any) -> None:
 
 def _extent(flat: Any) -> tuple[int, int] | None:
     """First address and the one behind the last, where the library tells cheaply: as ``flat.data.ptr``."""
+    if isinstance(flat, np.ndarray):
+        return None
     start = getattr(getattr(flat, "data", None), "ptr", None)
     return None if start is None else (start, start + flat.nbytes)
 
@@ -146,16 +150,21 @@ def writable_flat(C: Any, what: str = "out") -> Any:
 
     Formats are immutable for everybody but the in-place products, which own this one door.
     """
-    if C._source is not None or getattr(C, "transposed", False):
+    if C._source is not None or C.__dict__.get("transposed", False):
         raise ValueError(f"{what} is a transposed view; pass the array it belongs to, or a copy")
+    plans = C._plans
+    table = plans.get(OWN)
+    if len(plans) > (table is not None):
+        kept = {key: plans[key] for key in _TABLES.values() if key in plans}
+        plans.clear()
+        plans.update(kept)
     data = C.data
-    if isinstance(data, np.ndarray) and not data.flags.writeable:
+    if not isinstance(data, np.ndarray):
+        return array_api_compat.array_namespace(data).reshape(data, (-1,)) if table is None else table.flat
+    if not data.flags.writeable:
         data = data.view()
         try:
             data.flags.writeable = True
         except ValueError:
             raise ValueError(f"{what} shares read-only memory and cannot be written; pass {what}.copy()") from None
-    kept = {key: C._plans[key] for key in _TABLES.values() if key in C._plans}
-    C._plans.clear()
-    C._plans.update(kept)
-    return array_api_compat.array_namespace(data).reshape(data, (-1,))
+    return data.reshape(-1)

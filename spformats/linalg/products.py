@@ -9,6 +9,7 @@ import numpy as np
 from spformats import dispatch
 from spformats.formats import BSR, DiagonalArray, SparseArray, _arrays
 from spformats.linalg import integer_products
+from spformats.linalg.diagonal_product import multiply, multiply_again
 
 
 def dense_product(A: SparseArray, x: Any, trans: str = "N") -> Any:
@@ -84,6 +85,9 @@ def _adopt(A: SparseArray, x: Any, namespace: str) -> Any:
 
 def sparse_product(A: SparseArray, B: SparseArray) -> SparseArray:
     """``A @ B`` of two sparse arrays, in the family both belong to where they share one, else CSR."""
+    again = multiply_again(A, B)
+    if again is not None:
+        return again
     if A.shape[1] != B.shape[0]:
         raise ValueError(f"A @ B: shapes {A.shape} and {B.shape} do not match, {A.shape[1]} != {B.shape[0]}")
     if A._namespace != B._namespace:
@@ -99,8 +103,6 @@ def sparse_product(A: SparseArray, B: SparseArray) -> SparseArray:
         )
     operation, A, B = common_family(A, B)
     if operation == "diagmm":
-        from spformats.linalg.diagonal_product import multiply
-
         return multiply(A, B)
     return dispatch.call(operation, A, B)
 

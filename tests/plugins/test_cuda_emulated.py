@@ -60,7 +60,7 @@ def test_kernel_of_papers_001_and_002(layout):
 
 @pytest.mark.parametrize(
     ("format", "layout"),
-    [("csr", {}), ("ell", {}), ("jad", {}), ("pjad", {}), ("bsr", {"blocksize": (2, 2)}), ("bsr", {"blocksize": (3, 2)})],
+    [(f, {}) for f in ("csr", "ell", "jad", "pjad")] + [("bsr", {"blocksize": b}) for b in ((2, 2), (3, 2))],
 )
 def test_atomic_variants(format, layout):
     assert check_kernel("spmv", format, name=f"{NAME}-atomic", pairs=DOUBLE, **layout)
