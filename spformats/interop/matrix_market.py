@@ -228,10 +228,10 @@ def _parse(header: Header, body: bytes) -> Any:
     coordinate = header.layout == "coordinate"
     symmetry = "general" if coordinate else header.symmetry
     banner = f"%%MatrixMarket matrix {header.layout} {header.field} {symmetry}\n".encode()
-    matrix = scipy.io.mmread(io.BytesIO(banner + header.size_line[1].strip() + b"\n" + body))
+    matrix = scipy.io.mmread(io.BytesIO(banner + header.size_line[1].strip() + b"\n" + body), spmatrix=False)
     if not coordinate:
         return np.asarray(matrix)
-    row, col, data = matrix.row, matrix.col, matrix.data
+    (row, col), data = matrix.coords, matrix.data
     if header.symmetry != "general":
         _check_triangles(header, row, col, data)
         off = row != col

@@ -311,7 +311,7 @@ def test_the_collection_reads(entry):
     explicit_zeros = [re.match(r"(\d+) explicit zeros", word) for word in entry["oddities"]]
     zeros = sum(int(match[1]) for match in explicit_zeros if match)
     S = A.to_scipy_sparse()
-    peer = sp.csr_array(scipy.io.mmread(path))
+    peer = sp.csr_array(scipy.io.mmread(path, spmatrix=False))
     peer.sum_duplicates()
     assert A.nnz == peer.nnz
     assert entry["nnz"] in (A.nnz, A.nnz - zeros, np.count_nonzero(S.data))
@@ -323,5 +323,5 @@ def test_small_real_matrices():
     files = sorted(folder.glob("*.mtx.gz"))
     assert files
     for path in files:
-        peer = sp.csr_array(scipy.io.mmread(path))
+        peer = sp.csr_array(scipy.io.mmread(path, spmatrix=False))
         assert abs(sf.mmread(path).to_scipy_sparse() - peer).max() == 0
