@@ -15,9 +15,9 @@ from spformats.formats.jad import check_permutation
 #: Rows a block, the larger the better where rows are alike, and rows a sort window of the tuned layout. On the CPU a
 #: block is summed in one pass by its SIMD registers, on a GPU 32 rows are a warp; the window is short enough that
 #: neighbours in x stay neighbours.
-TUNED = {"numpy": ((32, 16, 8), 256), "cupy": ((32,), 1024)}
-#: Least share of the slots that entries must fill for the first and second of three block sizes.
-FILLED = (0.98, 0.97)
+TUNED = {"numpy": ((16, 8), 256), "cupy": ((32,), 1024)}
+#: Least share of the slots that entries must fill for the larger blocks.
+FILLED = 0.97
 
 
 class PJAD(SparseArray):
@@ -203,8 +203,8 @@ def tuned_bsize(rlen: Any, namespace: str, sigma: int | None) -> int:
     sizes = TUNED[namespace][0]
     fitting = [size for size in sizes if sigma is None or sigma % size == 0]
     entries = int(rlen.sum())
-    for size, share in zip(sizes[:-1], FILLED, strict=False):
-        if size in fitting and entries >= share * size * int(block_widths(rlen, size).sum()):
+    for size in fitting[:-1]:
+        if entries >= FILLED * size * int(block_widths(rlen, size).sum()):
             return size
     return fitting[-1] if fitting else min(sizes[-1], sigma or 1)
 
