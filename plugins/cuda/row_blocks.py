@@ -10,6 +10,8 @@ import numpy as np
 MOST_ROWS = 8192
 #: Part of the entries that may lie in rows which are cut up.
 CUT = 0.01
+#: Entries that could be read in the time that the two launches for cut rows take (4 us on an H200).
+LAUNCHES = 1_000_000
 
 
 class RowBlocks(NamedTuple):
@@ -46,9 +48,13 @@ def share_out(xp: Any, indptr: Any, chunk: int) -> RowBlocks:
 
 
 def limit_for(lengths: Any, chunk: int) -> int:
-    """The length from which on rows are cut up: few entries may be, but long rows leave blocks half used."""
-    nnz = int(lengths.sum()) if lengths.shape[0] else 0
+    """The length from which on rows are cut up, by what a product would cost: see `LAUNCHES`.
+
+    The longer the rows that stay whole, the less of a block is used on average; cutting takes launches of its own.
+    """
+    nnz, longest = (int(lengths.sum()), int(lengths.max())) if lengths.shape[0] else (0, 0)
+    costs = {longest: nnz / (1 - longest / chunk)} if longest <= chunk // 2 else {}
     for limit in (chunk // 16, chunk // 8, chunk // 4):
-        if int(lengths[lengths > limit].sum()) <= CUT * nnz:
-            return limit
-    return chunk // 2
+        if limit < longest and int(lengths[lengths > limit].sum()) <= CUT * nnz:
+            costs[limit] = nnz / (1 - limit / chunk) + LAUNCHES
+    return min(costs, key=lambda limit: costs[limit]) if costs else chunk // 2

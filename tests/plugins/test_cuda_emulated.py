@@ -70,6 +70,7 @@ def test_atomic_variants(format, layout):
 def test_rows_of_csr_in_blocks_and_pieces(name, monkeypatch):
     """Rows of every length around the limits, empty ones between; long rows in several pieces."""
     monkeypatch.setattr(row_blocks, "CUT", 1.0)
+    monkeypatch.setattr(row_blocks, "LAUNCHES", 0)
     monkeypatch.setattr(row_blocks, "MOST_ROWS", 50)
     monkeypatch.setattr(rows, "PIECE", 64)
     rng = np.random.default_rng(0)
@@ -82,3 +83,14 @@ def test_rows_of_csr_in_blocks_and_pieces(name, monkeypatch):
         np.testing.assert_allclose(A @ x, S @ x, rtol=0, atol=1e-11)
         np.testing.assert_allclose(sf.spmv(A, x, y.copy(), 2.0, -1.0), 2 * (S @ x) - y, rtol=0, atol=1e-11)
         np.testing.assert_allclose(A.T @ y, S.T @ y, rtol=0, atol=1e-11)
+
+
+def test_few_long_rows_are_cut_only_where_it_pays():
+    short, long = np.full(100_000, 10), np.full(5_000_000, 10)
+    for lengths in (short, long):
+        lengths[7] = 900
+    assert row_blocks.limit_for(short, 2048) == 900
+    assert row_blocks.limit_for(long, 2048) == 128
+    assert row_blocks.limit_for(np.full(1000, 398), 2048) == 398
+    assert row_blocks.limit_for(np.full(1000, 3000), 2048) == 1024
+    assert row_blocks.limit_for(np.zeros(0, dtype=np.int64), 2048) == 0
