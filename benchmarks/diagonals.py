@@ -157,6 +157,9 @@ class Gpu:
         a, b = (csr_matrix(M.to_device("cpu").to_scipy_sparse().tocsr()) for M in (A, B))
         times = {}
         try:
+            made, wanted = (a @ b).nnz, matmul_plan(A, B).size
+            if made < wanted // 2:  # seen where the product is too large for it: no error, and hardly an entry
+                raise RuntimeError(f"it gave {made} entries where {wanted} belong")
             self.take(times, "cusparse csr@csr", lambda: a @ b)
         except Exception as error:  # cuSPARSE: insufficient resources
             print(f"    cuSPARSE failed: {type(error).__name__}: {str(error)[:80]}")

@@ -23,6 +23,7 @@ def _transposed_only(A: Any, dtype: Any, trans: str) -> bool | str:
 
 
 @dispatch.register("spmv", "csr", "cupy", name="atomic", priority=-1, prepare=True)
+@runtime.prepared_at_home
 def prepare_csr(A: Any, dtype: Any, trans: str) -> Product:
     """Prepare ``op(A) @ x`` for a vector of this dtype."""
     if trans == "N":
@@ -33,6 +34,7 @@ def prepare_csr(A: Any, dtype: Any, trans: str) -> Product:
 @dispatch.register(
     "spmv", ("ell", "jad", "pjad"), "cupy", name="atomic", priority=-1, prepare=True, supports=_transposed_only
 )
+@runtime.prepared_at_home
 def prepare_rows(A: Any, dtype: Any, trans: str) -> Product:
     """Prepare ``A.T @ x`` or ``A.H @ x``."""
     layout = layout_of(A)
@@ -46,6 +48,7 @@ def prepare_rows(A: Any, dtype: Any, trans: str) -> Product:
 
 
 @dispatch.register("spmv", "bsr", "cupy", name="atomic", priority=-1, prepare=True, supports=_transposed_only)
+@runtime.prepared_at_home
 def prepare_blocks(A: Any, dtype: Any, trans: str) -> Product:
     """Prepare ``A.T @ x`` or ``A.H @ x``: a thread adds up one column of a block."""
     blocks = Blocks(A, "N")

@@ -42,6 +42,7 @@ class Blocks:
 
 
 @dispatch.register("spmv", "bsr", "cupy", name="cuda", priority=10, prepare=True)
+@runtime.prepared_at_home
 def prepare_spmv(A: Any, dtype: Any, trans: str) -> Product:
     """Prepare ``op(A) @ x`` for a vector of this dtype."""
     blocks = Blocks(A, trans)
@@ -83,6 +84,7 @@ def any_size(blocks: Blocks, dtype: Any) -> Product:
 
 
 @dispatch.register("spmm", "bsr", "cupy", name="cuda", priority=10, prepare=True)
+@runtime.prepared_at_home
 def prepare_spmm(A: Any, dtype: Any, trans: str) -> Product:
     """Prepare ``op(A) @ X`` for a matrix of this dtype, of any number of columns."""
     blocks = Blocks(A, trans)

@@ -65,6 +65,7 @@ def leading(table: Table) -> tuple[Any, ...]:
 
 
 @dispatch.register("spmv", FORMATS, "cupy", name="cuda", priority=10, prepare=True)
+@runtime.prepared_at_home
 def prepare_spmv(A: Any, dtype: Any, trans: str) -> Product:
     """Prepare ``op(A) @ x`` for a vector of this dtype."""
     table = Table(A, trans)
@@ -80,6 +81,7 @@ def prepare_spmv(A: Any, dtype: Any, trans: str) -> Product:
 
 
 @dispatch.register("spmm", FORMATS, "cupy", name="cuda", priority=10, prepare=True)
+@runtime.prepared_at_home
 def prepare_spmm(A: Any, dtype: Any, trans: str) -> Product:
     """Prepare ``op(A) @ X`` for a matrix of this dtype, of any number of columns."""
     table = Table(A, trans)

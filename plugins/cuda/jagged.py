@@ -32,6 +32,7 @@ def slices_of_transpose(A: Any) -> Slices:
 
 
 @dispatch.register("spmv", "pjad", "cupy", name="cuda", priority=10, prepare=True)
+@runtime.prepared_at_home
 def prepare_spmv(A: Any, dtype: Any, trans: str) -> Product:
     """Prepare ``op(A) @ x`` for a vector of this dtype."""
     if max(A.shape) > _arrays.INT32_MAX:  # slices name rows and columns in 32 bits

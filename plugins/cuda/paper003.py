@@ -33,6 +33,7 @@ def register(name: str) -> None:
     """Register the kernel called `name`."""
 
     @dispatch.register("spmv", "bsr", "cupy", name=name, priority=-1, prepare=True, supports=supports)
+    @runtime.prepared_at_home
     def prepare(A: Any, dtype: Any, trans: str) -> Product:
         blocks = Blocks(A, trans)
         size = blocks.height * blocks.width

@@ -205,12 +205,14 @@ def transposed_layout(A: Any) -> Layout:
 
 
 @dispatch.register("spmv", ("csr", "ell", "jad"), "cupy", name="cuda", priority=10, prepare=True)
+@runtime.prepared_at_home
 def prepare_spmv(A: Any, dtype: Any, trans: str) -> Product:
     """Prepare ``op(A) @ x`` for a vector of this dtype; a transposed one gathers along a kept transpose."""
     return spmv(layout_of(A) if trans == "N" else transposed_layout(A), dtype, trans == "C")
 
 
 @dispatch.register("spmm", ("csr", "ell", "jad", "pjad"), "cupy", name="cuda", priority=10, prepare=True)
+@runtime.prepared_at_home
 def prepare_spmm(A: Any, dtype: Any, trans: str) -> Product:
     """Prepare ``op(A) @ X`` for a matrix of this dtype, of any number of columns."""
     return spmm(layout_of(A) if trans == "N" else transposed_layout(A), dtype, trans == "C")
@@ -225,6 +227,7 @@ def prepare_spmm(A: Any, dtype: Any, trans: str) -> Product:
     prepare=True,
     supports=lambda A, dtype, trans: trans == "N" or "the papers' kernel has no transposed product",
 )
+@runtime.prepared_at_home
 def prepare_paper(A: Any, dtype: Any, trans: str) -> Product:
     """The kernel of papers 001 and 002: one thread a row, in the layout as stored."""
     return spmv(layout_of(A), dtype, False, share=1, split=False)

@@ -121,6 +121,19 @@ def is_current(array: Any) -> bool:
     return array.device.id == cupy.cuda.runtime.getDevice()
 
 
+def prepared_at_home(prepare: Callable[..., Any]) -> Callable[..., Any]:
+    """``prepare(A, dtype, trans)`` on the device of A, whichever is current: what it makes and keeps belongs there."""
+
+    @functools.wraps(prepare)
+    def there(A: Any, dtype: Any, trans: str) -> Any:
+        if is_current(A.data):
+            return prepare(A, dtype, trans)
+        with on_device(A.data):
+            return prepare(A, dtype, trans)
+
+    return there
+
+
 def at_home(array: Any, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
     """What ``make()`` returns when called on the array's device, made to run on that device wherever it is called."""
     import cupy

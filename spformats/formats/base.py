@@ -198,7 +198,8 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
     def _converted(self, conversion: Callable[[Any], Any]) -> Any:
         """``conversion(self)``, made on NumPy where the values lie in a library that has no way to scatter."""
         if self._namespace in _SCATTERING:
-            return conversion(self)
+            with _arrays.home_of(self._holder.data):
+                return conversion(self)
         return conversion(self.to_namespace(np)).to_namespace(self._library)
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:

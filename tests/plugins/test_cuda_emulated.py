@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 import spformats as sf
+from spformats import dispatch
 from spformats.testing import check_kernel
-from spformats_plugins.cuda import row_blocks, rows
+from spformats_plugins.cuda import row_blocks, rows, runtime, slices, transpose
 
 from . import cuda_emulator
 from .cuda_emulated import NAME, emulated, register_emulated
@@ -94,3 +95,43 @@ def test_few_long_rows_are_cut_only_where_it_pays():
     assert row_blocks.limit_for(np.full(1000, 398), 2048) == 398
     assert row_blocks.limit_for(np.full(1000, 3000), 2048) == 1024
     assert row_blocks.limit_for(np.zeros(0, dtype=np.int64), 2048) == 0
+
+
+class Home:
+    """Stands for a device that is current only inside its context."""
+
+    depth = 0
+
+    def __enter__(self):
+        Home.depth += 1
+
+    def __exit__(self, *error):
+        Home.depth -= 1
+
+
+@pytest.mark.parametrize("format", ["csr", "ell", "jad", "pjad", "bsr", "cds"])
+def test_what_a_matrix_keeps_is_made_on_its_own_device(format, monkeypatch):
+    """A product on a device that is not the current one: its tables must not land on the current one."""
+    monkeypatch.setattr(runtime, "is_current", lambda array: Home.depth > 0)
+    monkeypatch.setattr(runtime, "on_device", lambda array: Home())
+    made = []
+    for module in (transpose._arrays, slices._arrays):
+        pointers = module.pointers
+        monkeypatch.setattr(module, "pointers", lambda *a, f=pointers: (made.append(Home.depth), f(*a))[1])
+    kernel = runtime.kernel
+    monkeypatch.setattr(runtime, "kernel", lambda *a: (made.append(Home.depth), kernel(*a))[1])
+    S = sp.random_array((40, 40), density=0.2, rng=np.random.default_rng(1), format="csr")
+    A = sf.asarray(S, format=format, force=True, **({"blocksize": (2, 2)} if format == "bsr" else {}))
+    made.clear()
+    with sf.config(kernel=NAME):
+        for trans in "NT":
+            for x in (np.ones(40), np.ones((40, 3))):
+                np.testing.assert_allclose(sf.spmv(A, x, trans=trans), (S.T if trans == "T" else S) @ x, rtol=1e-12)
+    assert made and min(made) > 0
+    assert Home.depth == 0
+
+
+def test_every_launcher_prepares_on_the_device_of_the_matrix():
+    found = [k for k in dispatch.kernels() if k.namespace == "cupy" and k.operation in ("spmv", "spmm")]
+    assert len(found) > 15
+    assert not [k for k in found if not hasattr(k.function, "__wrapped__")]
