@@ -10,14 +10,13 @@ import numpy as np
 from spformats import dispatch
 
 from . import bsr_kernels, bsr_source, bsr_spmm_source, bsr_vector_source
-from .launch import Run, matrix_run, split, vector_run
-from .row_kernels import FAR
+from .launch import Run, matrix_run, prefetch_distance, split, vector_run
 from .scatter import Scatter, scatter_run
 
 #: Blocks of up to this many entries are written out; larger ones run in loops.
 LARGEST = 64
-#: Bytes of a block that reaches over a cache line, and blocks in a row, from which on vectors win in double precision.
-WHOLE_LINE, LONG_ROW = 65, 8
+#: Blocks in a row from which on a block is read as vectors in double precision: their lanes are summed at its end.
+LONG_ROW = 8
 
 
 def spmv_kernel(A: Any) -> Callable[..., Any]:
@@ -25,13 +24,9 @@ def spmv_kernel(A: Any) -> Callable[..., Any]:
     R, C = A.blocksize
     if R * C > LARGEST:
         return bsr_kernels.spmv
-    whole_lines = R * C * A.dtype.itemsize >= WHOLE_LINE
-    if A.dtype in (np.float32, np.complex64):  # arithmetic is the limit: prefetches of less than a line add to it
-        vectors, far = C <= 8, FAR if whole_lines else 0
-    else:
-        blocks_a_row = len(A.indices) / max(len(A.indptr) - 1, 1)
-        vectors, far = C <= 8 and whole_lines and blocks_a_row >= LONG_ROW, FAR
-    return (bsr_vector_source if vectors else bsr_source).spmv(R, C, far)
+    single = A.dtype in (np.float32, np.complex64)
+    vectors = C <= 8 and (single or len(A.indices) >= LONG_ROW * (len(A.indptr) - 1))
+    return (bsr_vector_source if vectors else bsr_source).spmv(R, C, prefetch_distance(A.data))
 
 
 def arrays_of(A: Any) -> tuple:

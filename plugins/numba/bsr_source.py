@@ -20,6 +20,7 @@ def spmv(R: int, C: int, far: int) -> Callable[..., Any]:
     lines = [
         f"def {name}(data, indices, ptr, R, C, x, y, alpha, beta, lo, hi):",
         "    fresh = beta == 0",
+        f"    ahead = {far} // data.itemsize",
         "    p = get(ptr, lo)",
         "    for i in range(lo, hi):",
         "        end = get(ptr, i + 1)",
@@ -27,7 +28,7 @@ def spmv(R: int, C: int, far: int) -> Callable[..., Any]:
         "        while p < end:",
         f"            j = np.int64(get(indices, p)) * {C}",
         f"            q = p * {R * C}",
-        *([f"            prefetch(data, q + {far} // data.itemsize, {R * C})"] if far else []),
+        *([f"            prefetch(data, q + ahead, {R * C})"] if far else []),
         *(f"            x{c} = get(x, j + {c})" for c in range(C)),
         *(
             f"            s{r} += " + " + ".join(f"get(data, q + {r * C + c}) * x{c}" for c in range(C))

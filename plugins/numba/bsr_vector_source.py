@@ -32,7 +32,7 @@ def spmv(R: int, C: int, far: int) -> Callable[..., Any]:
         lines = [
             f"j = np.int64(get(indices, {p})) * {C}",
             f"q = ({p}) * {size}",
-            *([f"prefetch(data, q + {far} // data.itemsize, {size})"] if far else []),
+            *([f"prefetch(data, q + ahead, {size})"] if far else []),
             f"xs = vload_first(x, j, {C}, {part})",
         ]
         for v in range(vectors):
@@ -45,6 +45,7 @@ def spmv(R: int, C: int, far: int) -> Callable[..., Any]:
     lines = [
         f"def {name}(data, indices, ptr, R, C, x, y, alpha, beta, lo, hi):",
         "    fresh = beta == 0",
+        f"    ahead = {far} // data.itemsize",
         *([] if in_registers else [f"    scratch = np.empty({vectors * width + rest}, y.dtype)"]),
         f"    safe = (data.size - {vectors * width}) // {size} + 1",
         "    p = get(ptr, lo)",

@@ -13,6 +13,7 @@ from .jit import kernel
 from .simd import get, put, vconj, vload, vmuladd, vupdate, vzero
 
 BLOCK = 8192  # rows: long runs for the prefetchers, and y's part stays in the second-level cache
+EDGE = 1024  # rows where diagonals begin or end: those that do go one by one
 GROUP = 8
 WIDTH = 8
 STEP = 4 * WIDTH
@@ -32,8 +33,20 @@ def make_spmv(conj: bool):
         const_at = np.empty(fixed, np.int64)
         fresh = beta == 0
         one = beta * 0 + 1
-        for first in range(lo, hi, BLOCK):
-            last = min(first + BLOCK, hi)
+        inner, outer = np.int64(0), cols  # between them, rows are inside every diagonal
+        for k in range(stored):
+            inner, outer = max(inner, -get(offsets, k)), min(outer, cols - get(offsets, k))
+        for k in range(fixed):
+            inner, outer = max(inner, -get(const_offsets, k)), min(outer, cols - get(const_offsets, k))
+        last = lo
+        while last < hi:
+            first = last
+            if first < inner:
+                last = min(first + EDGE, hi, inner)
+            elif first < outer:
+                last = min(first + BLOCK, hi, outer)
+            else:
+                last = min(first + EDGE, hi)
             full = 0
             for k in range(stored):
                 if get(offsets, k) >= -first and last <= cols - get(offsets, k):

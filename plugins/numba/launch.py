@@ -16,7 +16,16 @@ SERIAL_BYTES = 1 << 19
 #: Bytes of one range: small enough that a thread which was held up can be helped, large enough to hide the hand-over.
 RANGE_BYTES = 1 << 17
 
+#: Bytes from a load to the prefetch for a later one in a matrix too large for the caches: over the end of a page, where
+#: the hardware's prefetchers stop.
+FAR, LARGE = 8192, 1 << 24
+
 Run = Callable[..., Any]
+
+
+def prefetch_distance(values: np.ndarray) -> int:
+    """How many bytes ahead a kernel that reads these values once, in order, asks for them; 0 for not at all."""
+    return FAR if values.nbytes >= LARGE else 0
 
 
 def split(

@@ -10,10 +10,10 @@ import numpy as np
 from spformats import dispatch
 
 from . import blocked_source, csr_spmm_source, pool, strip_spmm_source
-from .launch import SERIAL_BYTES, Run, matrix_run, split, vector_run
+from .launch import SERIAL_BYTES, Run, matrix_run, prefetch_distance, split, vector_run
 from .long_rows import between, long_rows, with_long_rows, without
 from .operands import readable
-from .row_kernels import BLOCKED, CLEAN, CSR_SPMV, FAR, JAGGED, ROWS, SPMV, STRIDED, WIDTH
+from .row_kernels import BLOCKED, CLEAN, JAGGED, ROWS, SPMV, STRIDED, WIDTH, csr_spmv
 from .scatter import Scatter, scatter_run
 from .scatter_kernels import SCATTER, WINDOW
 from .simd_memory import LINE
@@ -118,15 +118,15 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
     return run if long is None else with_long_rows(run, long, result, bool(skipped))
 
 
-def _far(values: int, data: np.ndarray) -> int:
-    """Prefetch distance of a kernel that reads so many values at once: prefetches of less than a line cost too much."""
-    return FAR if values * data.itemsize >= LINE else 0
+def _far(values: np.ndarray, at_once: int) -> int:
+    """The prefetch distance of a kernel that reads so many values at once; less than a line is not worth asking for."""
+    return prefetch_distance(values) if at_once * values.itemsize >= LINE else 0
 
 
 def _spmv_kernel(rows: Rows) -> tuple[Callable[..., Any], tuple]:
     """The kernel of one product with a vector, and its arrays."""
     if rows.layout == ROWS:
-        return CSR_SPMV[_far(WIDTH, rows.data)], rows.arrays
+        return csr_spmv(_far(rows.data, WIDTH)), rows.arrays
     if rows.layout != BLOCKED:
         return SPMV[rows.layout], rows.arrays
     group = blocked_source.group_size(rows.step)
@@ -134,7 +134,7 @@ def _spmv_kernel(rows: Rows) -> tuple[Callable[..., Any], tuple]:
     longest = int(rows.rlen.max(initial=0))
     rlen = rows.rlen.astype(np.min_scalar_type(-longest - 1))  # signed: the fewer bytes the better
     lengths = blocked_source.all_extremes(rlen, group) if in_order and group else np.empty(0, np.int64)
-    return blocked_source.spmv(group, in_order, _far(group, rows.data)), (*rows._replace(rlen=rlen).arrays, lengths)
+    return blocked_source.spmv(group, in_order, _far(rows.data, group)), (*rows._replace(rlen=rlen).arrays, lengths)
 
 
 def _scatter(A: Any, rows: Rows, trans: str) -> Scatter:

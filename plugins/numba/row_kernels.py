@@ -16,6 +16,8 @@ Padding is never read.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from .blocked_source import extremes
@@ -38,7 +40,6 @@ ROWS, STRIDED, JAGGED, BLOCKED = range(4)
 WIDTH = 8
 STRIP = 4 * WIDTH
 AHEAD = 1024  # bytes from a load to the prefetch for a later one: the hardware notices short streams too late
-FAR = 8192  # the same for one long stream: over the end of a page, where the hardware stops
 BLOCK = 4096  # rows whose sums stay in the first-level cache
 GROUP = 8  # columns read side by side: more streams at once defeat the prefetchers
 
@@ -189,6 +190,6 @@ def make_column_spmv(layout: int):
     return column_spmv
 
 
-CSR_SPMV = {far: make_csr_spmv(far) for far in (0, FAR)}
+csr_spmv = cache(make_csr_spmv)
 SPMV = {STRIDED: make_column_spmv(STRIDED), JAGGED: make_column_spmv(JAGGED)}
 CLEAN = {layout: make_clean(layout) for layout in (STRIDED, BLOCKED)}
