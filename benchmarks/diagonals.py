@@ -158,7 +158,7 @@ class Gpu:
         times = {}
         try:
             made, wanted = (a @ b).nnz, matmul_plan(A, B).size
-            if made < wanted // 2:  # seen where the product is too large for it: no error, and hardly an entry
+            if made < wanted // 2:  # a product too large for it has come back far too soon, without an error
                 raise RuntimeError(f"it gave {made} entries where {wanted} belong")
             self.take(times, "cusparse csr@csr", lambda: a @ b)
         except Exception as error:  # cuSPARSE: insufficient resources
