@@ -18,12 +18,12 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-import platform
 import time
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from machine import machine as machine_facts
 
 import spformats as sf
 from spformats.linalg import matmul_plan
@@ -268,7 +268,8 @@ def main() -> None:
     machine = (Cpu if args.device == "cpu" else Gpu)(not args.no_dense, args.budget)
     if args.tune:
         return tune(machine)
-    where = platform.processor() or platform.machine()
+    facts = machine_facts()
+    where = f"{facts['cpu_model_name']}, {facts['cpu_count']} cores"
     if args.device == "cuda":
         where = machine.cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     rows, group = [], None

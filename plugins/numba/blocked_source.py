@@ -46,13 +46,39 @@ def all_extremes(rlen, rows):
     return found
 
 
+@kernel
+def narrowed(indices, ptr, rlen, step, narrow, bases):
+    """Columns of each block counted from its first, in 16 bits; returns whether they fit. Padding becomes 0."""
+    for b in range(bases.size):
+        first, last = np.int64(1 << 62), np.int64(-1)
+        for i in range(b * step, min((b + 1) * step, rlen.size)):
+            p = get(ptr, b) + i - b * step
+            for _ in range(np.int64(get(rlen, i))):
+                first, last = min(first, np.int64(get(indices, p))), max(last, np.int64(get(indices, p)))
+                p += step
+        if last < 0:
+            first = last = np.int64(0)
+        if last - first >= 1 << 16:
+            return False
+        put(bases, b, first)
+        for p in range(get(ptr, b), get(ptr, b + 1)):
+            put(narrow, p, 0)
+        for i in range(b * step, min((b + 1) * step, rlen.size)):
+            p = get(ptr, b) + i - b * step
+            for _ in range(np.int64(get(rlen, i))):
+                put(narrow, p, np.int64(get(indices, p)) - first)
+                p += step
+    return True
+
+
 @cache
-def spmv(rows: int, in_order: bool, far: int) -> Callable[..., Any]:
-    """``kernel(data, indices, ptr, rlen, perm, step, lengths, x, y, alpha, beta, lo, hi)``.
+def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any]:
+    """``kernel(data, indices, ptr, rlen, perm, step, lengths, bases, x, y, alpha, beta, lo, hi)``.
 
     ``rows`` is the `group_size`. ``in_order`` means that no row was moved: rows are mostly alike then, ``perm`` is not
     read, nor ``rlen`` but where rows of a group differ; ``lengths`` holds `all_extremes`. Padding must be clean: it
-    meets a zero instead of x. ``far`` is how many bytes ahead the matrix is prefetched, 0 for not at all.
+    meets a zero instead of x. ``far`` is how many bytes ahead the matrix is prefetched, 0 for not at all. With
+    ``narrow`` columns are counted from ``bases`` of their block.
     """
     groups = range(rows // WIDTH)
     target = "i + {}" if in_order else "perm, i + {}"
@@ -63,14 +89,15 @@ def spmv(rows: int, in_order: bool, far: int) -> Callable[..., Any]:
     def column(indent: int, masked: bool) -> list[str]:
         lines = [f"prefetch({array}, p + ahead, {rows})" for array in ("data", "indices") if far]
         for g in groups:
-            xs = f"vgather(x, indices, p + {g * WIDTH}, {WIDTH})"
+            xs = f"vgather(xb, indices, p + {g * WIDTH}, {WIDTH})"
             xs = f"vselect(vgreater(rows{g}, j), {xs})" if masked else xs
             lines.append(f"s{g} = vmuladd(s{g}, vload(data, p + {g * WIDTH}, {WIDTH}), {xs})")
         return [" " * indent + line for line in [*lines, "p += step"]]
 
-    name = f"blocked_spmv_{rows}_{far}" + "_in_order" * in_order
+    name = f"blocked_spmv_{rows}_{far}" + "_in_order" * in_order + "_narrow" * narrow
+    part_of_x = "shifted(x, get(bases, first // step))" if narrow else "x"
     lines = [
-        f"def {name}(data, indices, ptr, rlen, perm, step, lengths, x, y, alpha, beta, lo, hi):",
+        f"def {name}(data, indices, ptr, rlen, perm, step, lengths, bases, x, y, alpha, beta, lo, hi):",
         "    fresh = beta == 0",
         f"    ahead = {far} // data.itemsize",
     ]
@@ -79,6 +106,7 @@ def spmv(rows: int, in_order: bool, far: int) -> Callable[..., Any]:
             "    for first in range(lo, hi, step):",
             "        last = min(first + step, hi)",
             "        origin = get(ptr, first // step) - first",
+            f"        xb = {part_of_x}",
             "        i = first",
             f"        while i + {rows} <= last:",
             f"            shortest, longest = {lengths}",
@@ -102,13 +130,14 @@ def spmv(rows: int, in_order: bool, far: int) -> Callable[..., Any]:
         lines += [
             f"            i += {rows}",
             "        if i < last:",
-            "            single(data, indices, rlen, perm, step, origin, x, y, alpha, beta, i, last)",
+            "            single(data, indices, rlen, perm, step, origin, xb, y, alpha, beta, i, last)",
         ]
     else:
         lines += [
             "    for first in range(lo, hi, step):",
             "        origin = get(ptr, first // step) - first",
-            "        single(data, indices, rlen, perm, step, origin, x, y, alpha, beta, first, min(first + step, hi))",
+            f"        xb = {part_of_x}",
+            "        single(data, indices, rlen, perm, step, origin, xb, y, alpha, beta, first, min(first + step, hi))",
         ]
     return define(name, lines, single=single, extremes=extremes)
 
@@ -120,7 +149,7 @@ def single(data, indices, rlen, perm, step, origin, x, y, alpha, beta, lo, hi):
         s = y.dtype.type(0)
         p = origin + i
         for _ in range(np.int64(get(rlen, i))):
-            s += get(data, p) * get(x, get(indices, p))
+            s += get(data, p) * get(x, np.int64(get(indices, p)))
             p += step
         target = np.int64(get(perm, i))
         put(y, target, alpha * s if beta == 0 else alpha * s + beta * get(y, target))

@@ -18,14 +18,19 @@ RANGE_BYTES = 1 << 17
 
 #: Bytes from a load to the prefetch for a later one in a matrix too large for the caches: over the end of a page, where
 #: the hardware's prefetchers stop.
-FAR, LARGE = 8192, 1 << 24
+FAR, LARGE = 8192, 1 << 22
 
 Run = Callable[..., Any]
 
 
+def is_large(values: np.ndarray) -> bool:
+    """Whether a matrix of these values comes from memory, not from a cache."""
+    return values.nbytes >= LARGE
+
+
 def prefetch_distance(values: np.ndarray) -> int:
     """How many bytes ahead a kernel that reads these values once, in order, asks for them; 0 for not at all."""
-    return FAR if values.nbytes >= LARGE else 0
+    return FAR if is_large(values) else 0
 
 
 def split(

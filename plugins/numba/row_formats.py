@@ -10,7 +10,7 @@ import numpy as np
 from spformats import dispatch
 
 from . import blocked_source, csr_spmm_source, pool, strip_spmm_source
-from .launch import SERIAL_BYTES, Run, matrix_run, prefetch_distance, split, vector_run
+from .launch import SERIAL_BYTES, Run, is_large, matrix_run, prefetch_distance, split, vector_run
 from .long_rows import between, long_rows, with_long_rows, without
 from .operands import readable
 from .row_kernels import BLOCKED, CLEAN, JAGGED, ROWS, SPMV, STRIDED, WIDTH, csr_spmv
@@ -134,7 +134,19 @@ def _spmv_kernel(rows: Rows) -> tuple[Callable[..., Any], tuple]:
     longest = int(rows.rlen.max(initial=0))
     rlen = rows.rlen.astype(np.min_scalar_type(-longest - 1))  # signed: the fewer bytes the better
     lengths = blocked_source.all_extremes(rlen, group) if in_order and group else np.empty(0, np.int64)
-    return blocked_source.spmv(group, in_order, _far(rows.data, group)), (*rows._replace(rlen=rlen).arrays, lengths)
+    indices, bases = _narrow(rows)
+    arrays = (*rows._replace(rlen=rlen, indices=indices).arrays, lengths, bases)
+    return blocked_source.spmv(group, in_order, _far(rows.data, group), bases.size > 0), arrays
+
+
+def _narrow(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Column indices of 16 bits, and what each block counts them from, if the matrix is large and they fit."""
+    if not is_large(rows.data):
+        return rows.indices, np.empty(0, np.int64)
+    narrow, bases = np.empty(len(rows.indices), np.uint16), np.empty(len(rows.ptr) - 1, np.int64)
+    of = (readable(a) for a in (rows.indices, rows.ptr, rows.rlen))
+    fit = blocked_source.narrowed(*of, rows.step, narrow, bases)
+    return (narrow, bases) if fit else (rows.indices, np.empty(0, np.int64))
 
 
 def _scatter(A: Any, rows: Rows, trans: str) -> Scatter:

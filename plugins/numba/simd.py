@@ -6,13 +6,14 @@ compiled loops. Widths are in elements; LLVM splits what a CPU lacks.
 """
 
 from .simd_arithmetic import vadd, vconj, vget, vgreater, vmuladd, vrepeat, vscale, vselect, vstride, vsum, vzero
-from .simd_memory import get, prefetch, put, vgather, vload, vload_first, vscatter, vstore, vupdate
+from .simd_memory import get, prefetch, put, shifted, vgather, vload, vload_first, vscatter, vstore, vupdate
 
 #: What kernels may use.
 OPERATIONS = (
     "get",
     "prefetch",
     "put",
+    "shifted",
     "vadd",
     "vconj",
     "vgather",
@@ -37,6 +38,7 @@ __all__ = [
     "get",
     "prefetch",
     "put",
+    "shifted",
     "vadd",
     "vconj",
     "vgather",

@@ -36,6 +36,20 @@ def get(typingctx, array, index):
 
 
 @intrinsic
+def shifted(typingctx, array, start):
+    """The array from element ``start`` on; it must not outlive ``array``."""
+
+    def codegen(context, builder, signature, args):
+        made = cgutils.create_struct_proxy(array)(context, builder, args[0])
+        made.data = builder.gep(made.data, [args[1]])
+        made.meminfo = ir.Constant(made.meminfo.type, None)
+        made.parent = ir.Constant(made.parent.type, None)
+        return made._getvalue()
+
+    return array(array, types.intp), codegen
+
+
+@intrinsic
 def put(typingctx, array, index, value):
     """``array.flat[index] = value``, cast to the array's type."""
 

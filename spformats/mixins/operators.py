@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from spformats.dispatch import plan_key
+
+
+@functools.cache
+def _products() -> Any:
+    """`spformats.linalg.products`, which imports the formats and so this module: an import statement in a product
+    would cost it a microsecond."""
+    from spformats.linalg import products
+
+    return products
 
 
 def _is_scalar(x: Any) -> bool:
@@ -16,8 +27,6 @@ def _is_scalar(x: Any) -> bool:
 
 
 def _is_sparse(x: Any) -> bool:
-    from scipy.sparse import issparse
-
     return hasattr(type(x), "components") or issparse(x) or type(x).__module__.startswith("cupyx.scipy.sparse")
 
 
@@ -60,8 +69,7 @@ class Operators:
         return self._times(x.T, "T").T
 
     def _times(self: Any, x: Any, trans: str) -> Any:
-        from spformats.linalg import products
-
+        products = _products()
         if type(x) is np.ndarray and x.ndim:
             return products.dense_product(self, x, trans)
         if _is_sparse(x):

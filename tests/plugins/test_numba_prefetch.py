@@ -1,4 +1,4 @@
-"""Kernels that prefetch run on large matrices only; here the limit is lifted, so that small ones meet them too."""
+"""Kernels that prefetch or read short indices run on large matrices only; here small ones meet them too."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import spformats as sf
 from spformats_plugins.numba import launch
+from spformats_plugins.numba.row_formats import _spmv_kernel, rows_of
 
 LAYOUTS = [
     ("csr", {}),
@@ -53,3 +54,25 @@ def test_rows_left_in_their_order():
         x = rng.standard_normal(102)
         np.testing.assert_allclose(A @ x, S @ x)
         np.testing.assert_allclose(sf.spmv(A, x, np.ones(100), alpha=2.0, beta=3.0), 2 * (S @ x) + 3)
+
+
+@pytest.mark.parametrize("bsize", [8, 12, 16])
+def test_columns_too_far_apart_for_short_indices(monkeypatch, bsize):
+    monkeypatch.setattr(launch, "LARGE", 0)
+    rng = np.random.default_rng(2)
+    for wide in (65_535, 65_536, 70_000):
+        S = sp.random_array((40, 70_001), density=1e-4, rng=rng, format="lil", dtype=np.float64)
+        S[20, 0], S[20, wide] = 2.0, 3.0
+        S[3], S[21:30] = 0, 0
+        S = sp.csr_array(S)
+        A = sf.asarray(S, format="pjad", bsize=bsize, sigma=2 * bsize, force=True)
+        arrays = _spmv_kernel(rows_of(A))[1]
+        x = rng.standard_normal(70_001)
+        np.testing.assert_allclose(A @ x, S @ x, atol=1e-12)
+        if wide == 70_000:
+            assert arrays[1].dtype == A.indices.dtype
+    S = sp.diags_array([rng.standard_normal(300)] * 3, offsets=[0, 1, 9], shape=(300, 400)).tocsr()
+    A = sf.asarray(S, format="pjad", bsize=bsize, sigma=2 * bsize)
+    assert _spmv_kernel(rows_of(A))[1][1].dtype == np.uint16
+    x = rng.standard_normal(400)
+    np.testing.assert_allclose(A @ x, S @ x)
