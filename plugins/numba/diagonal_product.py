@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -21,21 +22,6 @@ from .registers import vector_registers
 SERIAL = 1 << 19
 #: Ranges a thread gets, so that one which was held up can be helped.
 RANGES = 4
-#: Prepared products kept with one plan (they depend on where the operands keep their diagonals).
-KEPT = 8
-
-
-def _prepared(pairs: Any, left: Any, right: Any, vectors: int, threads: int) -> Spread:
-    """The product of operands with these bases, ready to run."""
-    kept = pairs.derived("numba products", lambda p: {})
-    key = id(left.base), id(right.base), left.conj, right.conj, vectors, threads
-    entry = kept.get(key)
-    if entry is None:
-        while len(kept) >= KEPT:
-            kept.pop(next(iter(kept)), None)
-        # the bases are kept with it, so that their ids stay theirs
-        entry = kept[key] = _prepare(pairs, left, right, vectors, threads), left.base, right.base
-    return entry[0]
 
 
 def _prepare(pairs: Any, left: Any, right: Any, vectors: int, threads: int) -> Spread:
@@ -63,13 +49,16 @@ def _vectors(dtype: np.dtype) -> int:
     return next((v for v in (4, 2) if 4 * v * of_each <= 3 * count // 4), 1)
 
 
-@dispatch.register("diagmm", ("cds", "hm", "cdm"), "numpy", name="numba", priority=10)
-def multiply(A: Any, pairs: Any, left: Any, right: Any, out: Any, alpha: complex, beta: complex) -> np.ndarray:
+@dispatch.register("diagmm", ("cds", "hm", "cdm"), "numpy", name="numba", priority=10, prepare=True)
+def prepare(A: Any, pairs: Any, left: Any, right: Any, out: Any) -> Callable[..., np.ndarray]:
     """``alpha * A @ B + beta * C`` over a table of pairs, see `spformats.linalg.diagonal_run`."""
-    flat = out.flat
-    if flat is None:
-        flat = (np.zeros if out.padded else np.empty)(out.size, dtype=out.dtype)
-    scalar = scalar_type(out.dtype)
-    run = _prepared(pairs, left, right, _vectors(out.dtype), pool.thread_count())
-    run(readable(left.flat), readable(right.flat), flat, readable(out.base), scalar(alpha), scalar(beta))
-    return flat
+    scalar, base, size, dtype = scalar_type(out.dtype), readable(out.base), out.size, out.dtype
+    allocate = np.zeros if out.padded else np.empty
+    multiply = _prepare(pairs, left, right, _vectors(out.dtype), pool.thread_count())
+
+    def run(a: np.ndarray, b: np.ndarray, c: np.ndarray | None, alpha: complex, beta: complex) -> np.ndarray:
+        flat = allocate(size, dtype=dtype) if c is None else c
+        multiply(readable(a), readable(b), flat, base, scalar(alpha), scalar(beta))
+        return flat
+
+    return run
