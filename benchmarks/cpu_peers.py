@@ -46,8 +46,13 @@ class Inspector:
             R, C = matrix.blocksize
             shape = (ROW_MAJOR, ctypes.c_int(rows // R), ctypes.c_int(cols // C), ctypes.c_int(R))
         pointers = [indptr.ctypes.data, indptr[1:].ctypes.data, indices.ctypes.data, matrix.data.ctypes.data]
-        self._call(f"{self.letter}_create_{matrix.format}", ctypes.byref(self.handle), ZERO_BASED, *shape,
-                   *map(ctypes.c_void_p, pointers))
+        self._call(
+            f"{self.letter}_create_{matrix.format}",
+            ctypes.byref(self.handle),
+            ZERO_BASED,
+            *shape,
+            *map(ctypes.c_void_p, pointers),
+        )
         if k is None:
             self._call("set_mv_hint", self.handle, NONTRANSPOSED, self.description, 1000)
         else:
