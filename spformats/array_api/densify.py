@@ -22,14 +22,17 @@ def itemsize(dtype: Any) -> int:
     return np.dtype(str(dtype).rpartition(".")[2]).itemsize  # "torch.float32", "array_api_strict.bool"
 
 
-def permit(what: str, why: str, shape: tuple[int, ...], dtype: Any) -> None:
-    """Raise `DensifyError` that names the bytes of a dense result, unless the configuration allows it."""
+def permit(what: str, why: str, shape: tuple[int, ...], dtype: Any, instead: str = "") -> None:
+    """Raise `DensifyError` that names the bytes of a dense result, unless the configuration allows it.
+
+    ``instead`` tells of another way to what the caller may have wanted.
+    """
     if current_config().densify:
         return
     nbytes = math.prod(shape) * itemsize(dtype)
     raise DensifyError(
         f"{what} is dense: {why}. The dense result of shape {tuple(shape)} takes {nbytes} bytes ({readable(nbytes)}); "
-        "it is made inside `with spformats.config(densify=True):`"
+        "it is made inside `with spformats.config(densify=True):`" + (f"; {instead}" if instead else "")
     )
 
 

@@ -112,7 +112,8 @@ def _two(name: str, function: Callable[..., Any], A: Any, B: Any, pattern: str) 
     if pattern != DENSE:
         return combine(function, [A, B], pattern)
     dtype = _result_dtype(function, A, B)
-    permit(f"{name} of two sparse arrays", f"{name}(0, 0) is not 0", A.shape, dtype)
+    instead = "to test for equality: not spformats.any(A != B)" if name == "equal" else ""
+    permit(f"{name} of two sparse arrays", f"{name}(0, 0) is not 0", A.shape, dtype, instead)
     return function(A.todense(), B.todense())
 
 

@@ -182,7 +182,7 @@ def _joined(arrays: list[Any], axis: int, dtype: Any) -> CSR:
     xp = parts[0]._library
     dtype = np.dtype(str(dtype).rpartition(".")[2])
     m = parts[0].shape[1]
-    starts = np.cumsum([0] + [p.nnz for p in parts]).tolist()
+    starts = np.cumsum([0] + [p._stored for p in parts]).tolist()
     indptr = xp.concatenate(
         [p.indptr[:-1] + s for p, s in zip(parts, starts, strict=False)] + [xp.asarray(starts[-1:])]
     )

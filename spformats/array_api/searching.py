@@ -153,7 +153,7 @@ def _first_extreme(x: Any, axes: tuple[int, ...], operation: str) -> Any:
     if axes == (0, 1):
         csr = x.to_csr()
         numbers = _arrays.rows_of(csr.indptr) * max(x.shape[1], 1) + csr.indices
-        pointers = xp.asarray([0, csr.nnz], dtype=np.int64)
+        pointers = xp.asarray([0, csr._stored], dtype=np.int64)
         row = CSR._build({"data": csr.data, "indices": numbers, "indptr": pointers}, (1, x.size))
         return _first_in_rows(row, operation)[0]
     return _first_in_rows(by_rows(x, axes), operation)

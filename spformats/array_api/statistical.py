@@ -111,12 +111,12 @@ def _extreme_of(x: Any, axes: tuple[int, ...], operation: str) -> Any:
     pick = xp.maximum if operation == "max" else xp.minimum
     if axes == (0, 1):
         # an array with an entry in every place may still have padding, which must not be read as a zero
-        values = x.to_csr().data if x.nnz >= x.size else stored_values(x)
+        values = x.to_csr().data if x._stored >= x.size else stored_values(x)
         zero = xp.zeros((), dtype=x.dtype)
         if not values.size:
             return zero
         best = getattr(xp, operation)(values)
-        return best if x.nnz >= x.size and values.size == x.size else pick(best, zero)
+        return best if x._stored >= x.size and values.size == x.size else pick(best, zero)
     csr = by_rows(x, axes)
     # a row without entries gets 0, the value of its entries all the same
     best = reduce_rows(csr, operation, csr.data, 0)
@@ -218,7 +218,7 @@ def _product(A: Any, axes: tuple[int, ...]) -> Any:
     xp = A._library
     csr = A.to_csr()
     if axes == (0, 1):
-        csr = CSR._made(csr.data, csr.indices, xp.asarray([0, csr.nnz], dtype=np.int64), (1, A.size))
+        csr = CSR._made(csr.data, csr.indices, xp.asarray([0, csr._stored], dtype=np.int64), (1, A.size))
         return _row_products(csr, A.size)[0]
     csr = by_rows(A, axes)
     return _row_products(csr, csr.shape[1])

@@ -40,7 +40,7 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
     dtype : dtype of the stored values
     format : str
     nnz : int
-        Number of stored entries, explicit zeros included, padding not.
+        Number of stored entries, explicit zeros included, padding not; of a bool array the number of True values.
     """
 
     format: ClassVar[str]
@@ -93,9 +93,22 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
 
     @property
     def nnz(self) -> int:
-        """Number of stored entries, explicit zeros included, padding not."""
+        """Number of stored entries, explicit zeros included, padding not; of a bool array the number of True values.
+
+        So ``(A != B).nnz == 0`` says, as in SciPy, that A and B are equal, though a comparison keeps the places that
+        it compared.
+        """
+        if "bool" not in str(self.dtype):
+            return self._stored
+        from spformats.array_api.searching import count_nonzero
+
+        return int(count_nonzero(self._holder))
+
+    @property
+    def _stored(self) -> int:
+        """Number of stored entries, zeros and False included, padding not."""
         if self._source is not None:
-            return self._source[0].nnz
+            return self._source[0]._stored
         return self._count() if self._namespace in _SCATTERING else self.to_namespace(np)._count()
 
     def _count(self) -> int:

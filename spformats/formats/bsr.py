@@ -104,9 +104,9 @@ class BSR(SparseArray):
         brows, bcols = -(-shape[0] // R), -(-shape[1] // C)
         if brows * bcols > MOST_BLOCKS:  # they could not be numbered: leave out the block columns without an entry
             return cls._from_csr_without_empty_columns(csr, R, C, force)
-        most = csr.nnz * (R * C * csr.data.itemsize + csr.indices.itemsize) + (brows + 1) * 8
+        most = csr._stored * (R * C * csr.data.itemsize + csr.indices.itemsize) + (brows + 1) * 8
         # SciPy's way needs no count of the blocks first, but memory for every block column
-        if xp is np and (force or fits(most, csr.nbytes)) and bcols <= brows + 8 * csr.nnz + SAMPLE:
+        if xp is np and (force or fits(most, csr.nbytes)) and bcols <= brows + 8 * csr._stored + SAMPLE:
             return cls._from_csr_by_scipy(csr, R, C)
         rows = _arrays.rows_of(csr.indptr)
         key = rows // R * bcols + csr.indices // C
@@ -118,7 +118,7 @@ class BSR(SparseArray):
         nblocks = int(blocks.shape[0])
         index = _arrays.index_dtype(shape[1])
         nbytes = nblocks * (R * C * csr.data.itemsize + np.dtype(index).itemsize) + (brows + 1) * 8
-        why = f"its blocks of {R}×{C} are {100 * csr.nnz / max(nblocks * R * C, 1):.1f} % full"
+        why = f"its blocks of {R}×{C} are {100 * csr._stored / max(nblocks * R * C, 1):.1f} % full"
         check_storage("bsr", nbytes, csr.nbytes, why, "CSR, PJAD or a smaller block", force)
         data = xp.zeros(nblocks * R * C, dtype=csr.dtype)
         block = xp.cumsum(first) - 1
@@ -145,7 +145,7 @@ class BSR(SparseArray):
 
         n, m = csr.shape
         brows, bcols = -(-n // R), -(-m // C)
-        indptr = np.full(brows * R + 1, csr.nnz, dtype=np.int64)
+        indptr = np.full(brows * R + 1, csr._stored, dtype=np.int64)
         indptr[: n + 1] = csr.indptr
         whole = csr_array((csr.data, csr.indices, indptr), shape=(brows * R, bcols * C))
         blocks = whole.tobsr(blocksize=(R, C), copy=True)

@@ -98,7 +98,7 @@ class CDM(DiagonalArray):
             "cdm",
             nbytes,
             csr.nbytes,
-            f"its {csr.nnz} entries lie on {count} compact diagonals of {n} slots",
+            f"its {csr._stored} entries lie on {count} compact diagonals of {n} slots",
             "CSR or PJAD",
             force,
         )

@@ -86,7 +86,7 @@ class CDS(DiagonalArray):
             "cds",
             nbytes,
             csr.nbytes,
-            f"its {csr.nnz} entries lie on {offsets.shape[0]} diagonals of {n} slots",
+            f"its {csr._stored} entries lie on {offsets.shape[0]} diagonals of {n} slots",
             "CSR or PJAD",
             force,
         )

@@ -102,7 +102,7 @@ def diagonals_of(csr: CSR) -> tuple[np.ndarray[Any, Any], Any, Any]:
     rows = _arrays.rows_of(csr.indptr)
     offset = csr.indices - rows
     live = csr.data != 0
-    if n + m <= 8 * csr.nnz + 2**20:
+    if n + m <= 8 * csr._stored + 2**20:
         occupied = xp.zeros(n + m, dtype=bool)
         occupied[offset[live] + n] = True
         offsets = xp.flatnonzero(occupied) - n

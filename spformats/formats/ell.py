@@ -84,7 +84,7 @@ class ELL(SparseArray):
             "ell",
             nbytes,
             csr.nbytes,
-            f"its longest row has {width} entries, the mean {csr.nnz / max(n, 1):.1f}",
+            f"its longest row has {width} entries, the mean {csr._stored / max(n, 1):.1f}",
             "JAD or PJAD",
             force,
         )

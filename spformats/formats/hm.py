@@ -89,9 +89,8 @@ class HM(DiagonalArray):
         order = canonical_order(offsets)
         starts = _arrays.pointers(n - np.abs(order))
         nbytes = int(starts[-1]) * csr.data.itemsize
-        check_storage(
-            "hm", nbytes, csr.nbytes, f"its {csr.nnz} entries lie on {offsets.shape[0]} diagonals", "CSR or PJAD", force
-        )
+        why = f"its {csr._stored} entries lie on {offsets.shape[0]} diagonals"
+        check_storage("hm", nbytes, csr.nbytes, why, "CSR or PJAD", force)
         start_of = xp.asarray(starts[:-1][np.argsort(order)])
         data = xp.zeros(int(starts[-1]), dtype=csr.dtype)
         cols = csr.indices[kept]

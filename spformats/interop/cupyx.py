@@ -70,8 +70,10 @@ def to_cupyx(A: SparseArray) -> Any:
         A = to_cuda(A, "cuda")
     with A._holder.data.device:
         csr = A.to_csr() if A._source is None else A._source[0].to_csr()._transpose_of(A._source[1])
-        if csr.nnz > _arrays.INT32_MAX or max(csr.shape) > _arrays.INT32_MAX:
-            raise ValueError(f"cupyx counts entries in 32 bits, but this array has {csr.nnz} in the shape {csr.shape}")
+        if csr._stored > _arrays.INT32_MAX or max(csr.shape) > _arrays.INT32_MAX:
+            raise ValueError(
+                f"cupyx counts entries in 32 bits, but this array has {csr._stored} in the shape {csr.shape}"
+            )
         indices, indptr = csr.indices.astype(cupy.int32), csr.indptr.astype(cupy.int32)
         return sparse.csr_matrix((csr.data.copy(), indices, indptr), shape=csr.shape)
 

@@ -138,7 +138,7 @@ def to_scipy_csr(A: SparseArray) -> Any:
 
     host = _on_host(A)
     csr = host.to_csr()
-    index = _arrays.index_dtype(*csr.shape, csr.nnz)
+    index = _arrays.index_dtype(*csr.shape, csr._stored)
     return csr_array((csr.data.copy(), csr.indices.astype(index), csr.indptr.astype(index)), shape=csr.shape)
 
 
@@ -148,7 +148,7 @@ def to_scipy(A: SparseArray) -> Any:
     if isinstance(host, BSR) and not host.padded:
         from scipy.sparse import bsr_array
 
-        index = _arrays.index_dtype(*host.shape, host.nnz)
+        index = _arrays.index_dtype(*host.shape, host._stored)
         return bsr_array((host.data.copy(), host.indices.astype(index), host.indptr.astype(index)), shape=host.shape)
     if isinstance(host, CDS):
         from scipy.sparse import dia_array

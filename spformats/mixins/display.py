@@ -31,8 +31,8 @@ class Display:
         from spformats.formats._guard import readable
 
         n, m = self.shape
-        csr = self.to_csr() if self.nnz <= LARGEST else None
-        csr_bytes = csr_nbytes(self, self.nnz if csr is None else csr.nnz)
+        csr = self.to_csr() if self._stored <= LARGEST else None
+        csr_bytes = csr_nbytes(self, self._stored if csr is None else csr._stored)
         rows = {
             "Format": self.format,
             "Shape": f"{n} × {m}",

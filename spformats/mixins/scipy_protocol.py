@@ -104,8 +104,10 @@ class SciPyProtocol(LinearOperator, sparray):
         return self.shape
 
     def getnnz(self: Any, axis: int | None = None) -> Any:
-        """Number of stored entries, of the whole array or along an axis."""
-        return self.nnz if axis is None else self.tocsr()._getnnz(axis=axis)
+        """`nnz`, of the whole array or along an axis."""
+        if axis is None:
+            return self.nnz
+        return self.count_nonzero(axis) if "bool" in str(self.dtype) else self.tocsr()._getnnz(axis=axis)
 
     _getnnz = getnnz
 

@@ -1,5 +1,6 @@
 """Operators with scalars, arrays, SciPy's arrays, on either side: values, formats, refusals."""
 
+import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -89,3 +90,26 @@ def test_arguments_are_not_changed(layout):
     np.testing.assert_array_equal(x, before[0])
     np.testing.assert_array_equal(R.toarray(), before[1].toarray())
     np.testing.assert_array_equal(A.todense(), D)
+
+
+@pytest.mark.parametrize("namespace", [np, array_api_strict])
+@pytest.mark.parametrize("format", ["csr", "ell", "jad", "pjad", "bsr", "cds", "hm", "cdm"])
+def test_the_nnz_of_a_comparison_counts_what_differs(format, namespace):
+    S = sp.csr_array(np.array([[2.0, 1, 0, 0], [1, 0, 3, 0], [0, 3, 2, 0], [0, 0, 0, 5]]))
+    layouts = [{}, {"symmetric": True}] if format == "cds" else [{}]
+    for layout in layouts:
+        A = sf.asarray(S, format=format, **layout).to_namespace(namespace)
+        same = A != A
+        assert same.dtype == namespace.bool
+        assert same.nnz == same.T.nnz == same.getnnz() == 0
+        assert same.getnnz(axis=0).tolist() == [0] * 4
+        assert same.asformat("csr").nnz == 0
+        big = A > 2.5
+        assert big.nnz == big.T.nnz == big.getnnz() == 3, layout
+        assert np.asarray(big.asformat(format).todense()).tolist() == (S.toarray() > 2.5).tolist()
+
+
+def test_equality_says_how_to_test_for_it():
+    A = sf.gallery.laplace1d(4)
+    with pytest.raises(sf.DensifyError, match=r"to test for equality: not spformats.any\(A != B\)"):
+        A == A  # noqa: B015
