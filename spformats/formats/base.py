@@ -173,7 +173,8 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
         ----------
         format : str
             ``"csr"``, ``"ell"``, ``"jad"``, ``"pjad"``, ``"bsr"``, ``"cds"``, ``"hm"``, ``"cdm"`` or a plugin's. A name
-            only SciPy knows (``"csc"``, ``"coo"``, ``"dia"``, ``"dok"``, ``"lil"``) gives that SciPy array, a copy.
+            only SciPy knows (``"csc"``, ``"coo"``, ``"dia"``, ``"dok"``, ``"lil"``) gives that SciPy array, a copy;
+            ``"auto"`` is the format, with its layout, that the advisor recommends.
         copy : bool
             Never share arrays with this one.
         force : bool
@@ -195,6 +196,11 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
         if format is None:
             return self.copy() if copy else self
         name = str(format)
+        if name == "auto":
+            from spformats.advisor import recommend
+
+            best = recommend(self)
+            return self.asformat(best.format, copy, force=force, **{**best.layout, **layout})
         if (name in self._scipy_only and name not in FORMATS) or (name in ("csr", "bsr") and asked_by_scipy()):
             return getattr(self, "to" + name)()
         cls = format_class(name)

@@ -82,14 +82,9 @@ def asarray(
         A = scipy_sparse.pruned(A)
     if dtype is not None and A.dtype != dtype:
         A = A.astype(dtype)
-    if format == "auto":
-        from spformats.advisor import recommend
-
-        best = recommend(A)
-        format, layout = best.format, {**best.layout, **layout}
     if format is not None or layout:
-        cls = format_class(format) if format is not None else type(A)
-        A = A.asformat(cls.format, force=force, **layout)
+        name = A.format if format is None else format if format == "auto" else format_class(format).format
+        A = A.asformat(name, force=force, **layout)
     if device is not None:
         A = A.to_device(device)
     if copy is True and _shares(A, obj):

@@ -84,3 +84,13 @@ def test_auto():
     A = sf.asarray(S, format="auto")
     assert A.format == "cds"
     np.testing.assert_array_equal(A.todense(), S.toarray())
+
+
+def test_auto_is_a_format_name_wherever_one_is_taken():
+    A = sf.gallery.poisson2d(20)
+    assert A.asformat("csr").asformat("auto").format == sf.asarray(A, format="auto").format == "cds"
+    assert sf.gallery.poisson2d(20, format="auto").format == sf.eye(9, format="auto").format == "cds"
+    blocks = sf.gallery.block_band(48, blocksize=(4, 4), density=0.3, format="csr").asformat("auto")
+    assert blocks.format == sf.gallery.block_band(48, blocksize=(4, 4), density=0.3, format="auto").format == "bsr"
+    assert sf.from_diagonals([1, -2], [0, 1], shape=(4, 4), format="auto").format == "cds"
+    assert sf.random(30, 30, 0.1, rng=0, format="auto").shape == (30, 30)
