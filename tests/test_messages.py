@@ -1,5 +1,6 @@
 """What a newcomer's mistakes are told."""
 
+import importlib.util
 import warnings
 
 import numpy as np
@@ -57,3 +58,12 @@ def test_an_operation_of_another_name():
 def test_the_gallery_holds_functions_only():
     names = [name for name in dir(sf.gallery) if not name.startswith("_")]
     assert all(callable(getattr(sf.gallery, name)) for name in names)
+
+
+def test_what_needs_cupy_names_its_package():
+    if importlib.util.find_spec("cupy"):
+        pytest.skip("CuPy is installed")
+    A = sf.gallery.laplace1d(4)
+    for use in (A.to_cupyx_sparse, lambda: A.to_device("cuda")):
+        with pytest.raises(ImportError, match="pip install cupy-cuda13x"):
+            use()

@@ -62,8 +62,10 @@ def to_cupyx(A: SparseArray) -> Any:
     ------
     ValueError
         If A has more entries than the 32-bit index arrays of cupyx can count.
+    ImportError
+        If CuPy is not installed.
     """
-    import cupy
+    cupy = _cupy()
     import cupyx.scipy.sparse as sparse
 
     if A._namespace != "cupy":
@@ -78,6 +80,14 @@ def to_cupyx(A: SparseArray) -> Any:
         return sparse.csr_matrix((csr.data.copy(), indices, indptr), shape=csr.shape)
 
 
+def _cupy() -> Any:
+    try:
+        import cupy
+    except ImportError as error:
+        raise ImportError("GPU arrays need CuPy: pip install cupy-cuda13x (cupy-cuda12x for CUDA 12)") from error
+    return cupy
+
+
 def to_cuda(A: SparseArray, device: Any, stream: Any = None) -> SparseArray:
     """The array on a GPU; the same object where it is there already.
 
@@ -90,10 +100,7 @@ def to_cuda(A: SparseArray, device: Any, stream: Any = None) -> SparseArray:
     stream : cupy.cuda.Stream, optional
         The stream that the copy is ordered on; by default the current one.
     """
-    try:
-        import cupy
-    except ImportError as error:
-        raise ImportError("GPU arrays need CuPy: pip install 'spformats[cuda13]' (or 'spformats[cuda12]')") from error
+    cupy = _cupy()
     if A._source is not None:
         base, taken = A._source
         return to_cuda(base, device, stream)._transpose_of(taken)

@@ -117,7 +117,7 @@ class ArrayObject:
         try:
             from spformats_plugins.pylops import SparseOperator
         except ImportError as error:
-            raise ImportError("to_pylops needs PyLops: pip install 'spformats[pylops]'") from error
+            raise ImportError("to_pylops needs PyLops: pip install pylops") from error
         return SparseOperator(self, dims, dimsd)
 
     def __array__(self: Any, dtype: Any = None, copy: Any = None) -> Any:
