@@ -45,7 +45,7 @@ def _info(files: Sequence[str]) -> int:
         try:
             advice = recommend(mmread(name))
         except (OSError, ValueError) as error:
-            print(f"{name}: {error}", file=sys.stderr)
+            print(error if str(error).startswith(name) else f"{name}: {error}", file=sys.stderr)
             status = 1
             continue
         print(f"{name}\n{advice.features}\nrecommended      {advice}\n")

@@ -68,8 +68,8 @@ def mmread(source: Any, *, format: str | None = None, **layout: Any) -> SparseAr
     Raises
     ------
     ValueError
-        If the file is not a Matrix Market matrix, malformed or cut short; the message gives number and text of the
-        line.
+        If the file is not a Matrix Market matrix, malformed or cut short; the message gives the file's name, number
+        and text of the line.
 
     References
     ----------
@@ -85,6 +85,20 @@ def mmread(source: Any, *, format: str | None = None, **layout: Any) -> SparseAr
            [1., 0.]])
     """
     text = _read_text(source)
+    try:
+        matrix = _read_matrix(text)
+    except ValueError as error:
+        name = getattr(source, "name", None) if hasattr(source, "read") else os.fspath(source)
+        if name is None:
+            raise
+        raise ValueError(f"{name}: {error}") from error
+    return asarray(matrix, format=format, **layout)
+
+
+def _read_matrix(text: bytes) -> Any:
+    """SciPy's COO array of a coordinate file, NumPy's array of an array file."""
+    if text.startswith(b"PK\x03\x04"):
+        raise ValueError("not a Matrix Market file but a zip archive; spformats.load reads what spformats.save wrote")
     header = read_header(text)
     body = text[header.body :]
     if b"%" in body:
@@ -93,12 +107,11 @@ def mmread(source: Any, *, format: str | None = None, **layout: Any) -> SparseAr
     if fault:
         raise ValueError(lines.explain(body, header, fault))
     if header.layout == "array" and 0 in header.shape:
-        return asarray(np.zeros(header.shape), format=format, **layout)
+        return np.zeros(header.shape)
     try:
-        matrix = _parse(header, body)
+        return _parse(header, body)
     except (ValueError, OverflowError) as error:
         raise ValueError(lines.explain(body, header, error)) from error
-    return asarray(matrix, format=format, **layout)
 
 
 def mmwrite(

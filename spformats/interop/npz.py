@@ -105,16 +105,33 @@ def load(file: Any) -> SparseArray:
     try:
         # opened here: of a path to a damaged file NumPy leaves the file open
         with contextlib.nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
+            _refuse_other_files(stream, str(name))
             entries = _read_entries(stream)
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
         raise ValueError(f"{name}: not a readable .npz file ({error})") from error
     return _build(name, entries)
 
 
+def _refuse_other_files(stream: Any, name: str) -> None:
+    """Raise ValueError for what is no zip file: NumPy would take it for a pickle, and advise to load it as one."""
+    start = stream.tell()
+    head = stream.read(16)
+    stream.seek(start)
+    if isinstance(head, str):
+        raise ValueError("it is open as text; open it in the mode 'rb'")
+    if head.startswith(b"PK"):
+        return
+    if head.startswith(b"\x93NUMPY"):
+        raise ValueError("it is a single .npy array")
+    is_market = head.lstrip().lower().startswith(b"%%matrixmarket") or ".mtx" in os.path.basename(name).lower()
+    raise ValueError(
+        ("it is empty" if not head else f"it is no zip file, it begins with {head!r}")
+        + ("; spformats.mmread reads Matrix Market files" if is_market else "")
+    )
+
+
 def _read_entries(file: Any) -> dict[str, np.ndarray]:
     content = np.load(file, allow_pickle=False)
-    if not isinstance(content, np.lib.npyio.NpzFile):
-        raise ValueError("it is a single .npy array")
     with content:
         if "spformats" not in content.files:
             found = ", ".join(content.files[:8]) or "none"

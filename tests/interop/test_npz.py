@@ -211,3 +211,22 @@ def test_the_entries_have_plain_names(tmp_path):
     sf.save(path, sf.asarray(example(), format="csr"))
     with zipfile.ZipFile(path) as archive:
         assert {"spformats.npy", "format.npy", "shape.npy", "parameters.npy", "data.npy"} <= set(archive.namelist())
+
+
+def test_a_file_of_another_kind_is_named_as_one(tmp_path):
+    A = sf.gallery.laplace1d(4)
+    market, text, archive = tmp_path / "a.npz", tmp_path / "b.npz", tmp_path / "c.mtx"
+    sf.mmwrite(market, A)
+    text.write_text("1 2 3")
+    with open(archive, "wb") as file:
+        sf.save(file, A)
+    with pytest.raises(ValueError, match=r"a.npz: .*no zip file.*spformats.mmread reads") as market_error:
+        sf.load(market)
+    with pytest.raises(ValueError, match=r"b.npz: .*no zip file, it begins with b'1 2 3'") as text_error:
+        sf.load(text)
+    assert "pickle" not in f"{market_error.value} {text_error.value}"
+    with pytest.raises(ValueError, match=r"^\S*c.mtx: .*zip archive; spformats.load reads"):
+        sf.mmread(archive)
+    (tmp_path / "d.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2\n")
+    with pytest.raises(ValueError, match=r"^\S*d.mtx: line 2: '2 2'"):
+        sf.mmread(tmp_path / "d.mtx")
