@@ -281,3 +281,25 @@ def test_installed_plugins_load_without_a_warning():
         loaded, failures = known._import_plugins.__wrapped__()
     assert {"reference", "numba"} <= set(loaded)
     assert not failures
+
+
+def test_explain_knows_scipys_iterative_functions_and_refuses_what_the_product_refuses():
+    A = sf.gallery.laplace1d(6)
+    for name in dispatch.explanation.MULTIPLIES:
+        assert 'explain("spmv", A)' in str(dispatch.explain(name, A))
+    assert "_slots" not in str(dispatch.explain("spmv", A))
+    assert dispatch.explain("spmv", A, np.ones((6, 1))).kernel is not None
+    with sf.config(kernel="nope"):
+        assert "no kernel is named 'nope'; there are: " in str(dispatch.explain("spmv", A))
+    with pytest.raises(ValueError, match="trans must be 'N', 'T' or 'C', got 'H'"):
+        dispatch.explain("spmv", A, trans="H")
+    with pytest.raises(ValueError, match="x must have shape"):
+        dispatch.explain("spmv", A, np.ones(5))
+    with pytest.raises(ValueError, match="spmv multiplies by a vector"):
+        dispatch.explain("spmv", A, np.ones((6, 2)))
+    with pytest.raises(TypeError, match="object"):
+        dispatch.explain("spmv", A, object())
+    with pytest.raises(ValueError, match="do not match"):
+        dispatch.explain("spgemm", A, sf.eye(5))
+    with pytest.raises(TypeError, match="two sparse arrays"):
+        dispatch.explain("spgemm", A, np.ones((6, 6)))
