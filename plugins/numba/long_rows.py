@@ -114,8 +114,8 @@ def partial_sums(data, indices, cuts, x, sums, k, lo, hi):
                 p += 1
 
 
-def with_long_rows(run: Run, long: LongRows, result: np.dtype, skipped: bool) -> Run:
-    """``run`` followed by the long rows, which it left as they were (``skipped``) or took for empty ones."""
+def with_long_rows(run: Run, long: LongRows, result: np.dtype) -> Run:
+    """``run`` followed by the long rows; what it left in their places does not count."""
     pieces = PIECES * pool.thread_count()
     numbers = [(t, t + 1) for t in range(pieces)]
     dot = [
@@ -131,14 +131,11 @@ def with_long_rows(run: Run, long: LongRows, result: np.dtype, skipped: bool) ->
             sums = np.empty(pieces * k, result)
             sum_pieces(x.reshape(-1), sums, k)
             dots[n] = sums.reshape(pieces, *x.shape[1:]).sum(axis=0)
-        y = run(A, x, y, alpha, beta)
         dots *= result.type(alpha)
-        if not skipped:
-            y[long.targets] += dots
-        elif beta == 0:
-            y[long.targets] = dots
-        else:
-            y[long.targets] = dots + result.type(beta) * y[long.targets]
+        if y is not None and beta != 0:
+            dots += result.type(beta) * y[long.targets]
+        y = run(A, x, y, alpha, beta)
+        y[long.targets] = dots
         return y
 
     return multiply

@@ -79,6 +79,7 @@ class _Pool:
     def drive(self, address: int, words: np.ndarray, ranges: np.ndarray, threads: int) -> bool:
         if not self.busy.acquire(blocking=False):
             return False
+        done = False
         try:
             helpers = min(threads, ranges.size // 2) - 1
             if self.rest:  # other programs need the cores: a helper would hold the product up for a time slice
@@ -95,18 +96,17 @@ class _Pool:
             if not done:
                 self._await(start)
         finally:
+            if not done:  # a signal may have raised anywhere above, and helpers may still be writing into y
+                while not wait(self.state):
+                    pass
             self.busy.release()
         return True
 
     def _await(self, start: float) -> None:
         """Wait for helpers that are late, and do without them for a while where it was the CPU they lacked."""
         mine = time.perf_counter() - start
-        try:
-            while not wait(self.state):
-                time.sleep(0)
-        finally:  # after an interrupt too: helpers may be writing into y
-            while not wait(self.state):
-                pass
+        while not wait(self.state):
+            time.sleep(0)
         if time.perf_counter() - start > 2 * mine + 1e-3:
             self.rest, self.next_rest = self.next_rest, min(2 * self.next_rest, LONGEST_REST)
         else:

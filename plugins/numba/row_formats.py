@@ -115,7 +115,7 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
         run = matrix_run(choose, rows.arrays, n, result, ranges)
     else:
         run = vector_run(*_spmv_kernel(rows), n, result, ranges(1))
-    return run if long is None else with_long_rows(run, long, result, bool(skipped))
+    return run if long is None else with_long_rows(run, long, result)
 
 
 def _far(values: np.ndarray, at_once: int) -> int:

@@ -8,7 +8,7 @@ import spformats as sf
 from spformats_plugins.numba import long_rows
 from spformats_plugins.numba.row_formats import rows_of
 
-LAYOUTS = [("csr", {}), ("jad", {}), ("pjad", {}), ("pjad", {"bsize": 8})]
+LAYOUTS = [("csr", {}), ("jad", {}), ("pjad", {}), ("pjad", {"bsize": 8}), ("pjad", {"bsize": 8, "sigma": 8})]
 
 
 def matrix(dtype, rows=3000, cols=60_000, long=(0, 1700, 2999)):
@@ -68,3 +68,19 @@ def test_a_matrix_of_long_rows_only():
     x = np.random.default_rng(3).standard_normal(100_000)
     assert abs(A @ x - S @ x).max() <= 1e5 * np.finfo(float).eps * abs(x).sum()
     assert (sf.spmv(A, x, np.full(1, np.nan), alpha=0, beta=0) == 0).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("format", "layout"), [*LAYOUTS, ("ell", {})])
+def test_infinity_in_a_long_row_stays_infinity(format, layout, threads):
+    n = 9000
+    S = sp.eye_array(n, format="lil")
+    S[5, :] = 1.0
+    S = S.tocsr()
+    S.data[S.indptr[5]] = np.inf
+    A = sf.asarray(S, format=format, force=True, **layout)
+    with sf.config(threads=threads):
+        for x in (np.ones(n), np.ones((n, 3))):
+            want = S @ x
+            assert np.array_equal(A @ x, want)
+            assert np.array_equal(sf.spmv(A, x, np.ones_like(want), beta=2.0), want + 2)

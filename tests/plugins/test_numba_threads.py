@@ -2,9 +2,11 @@
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -42,6 +44,39 @@ def test_a_busy_pool_leaves_the_caller_to_work_alone():
     with sf.config(threads=2), pool._pool.busy:
         Spread(count, (), [(0, 5), (5, 10)])(seen)
     assert (seen == 1).all()
+
+
+class Interrupted(Exception):
+    pass
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that send signals")
+def test_an_interrupted_product_ends_before_its_exception():
+    """A helper that went on would write into y after the exception, and be counted in the next product."""
+    A, x, matrix = problem(1_000_000)
+    want = matrix @ x
+
+    def interrupt(*_):
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with sf.config(threads=7):
+            y = A @ x
+            for delay in np.linspace(1e-4, 3e-3, 60):
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, delay)
+                    sf.spmv(A, x, y)
+                    sf.spmv(A, x, y)
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+                except Interrupted:
+                    y[:] = -1.0
+                    time.sleep(5e-3)
+                    assert (y == -1.0).all()
+                assert np.array_equal(A @ x, want)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_many_python_threads_multiply_at_once():
