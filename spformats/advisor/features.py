@@ -66,7 +66,11 @@ def host_csr(A: Any) -> sp.csr_array:
     """A canonical SciPy CSR of anything matrix-like; the caller's object is never changed."""
     if hasattr(A, "to_scipy_sparse"):
         A = A.to_scipy_sparse()
-    elif np.ndim(A) != 2 and not sp.issparse(A):
+    elif not sp.issparse(A) and (hasattr(A, "matvec") or np.asarray(A).dtype.kind in "OSUMmV"):
+        from spformats.interop.asarray import asarray
+
+        A = asarray(A).to_scipy_sparse()  # or its word on what is no matrix
+    elif not sp.issparse(A) and np.ndim(A) != 2:
         raise ValueError(f"only a matrix has a format: give a sparse or 2-D array, got shape {np.shape(A)}")
     csr = sp.csr_array(A)
     if not csr.has_canonical_format:

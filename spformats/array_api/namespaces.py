@@ -44,8 +44,16 @@ def storage(*arrays: Any) -> Any:
         if is_sparse(x):
             return compat(x._namespace)
         if is_dense(x):
-            return compat("numpy") if isinstance(x, np.ndarray | np.generic) else array_api_compat.array_namespace(x)
+            return compat("numpy") if isinstance(x, np.ndarray | np.generic) else _foreign(x)
     return compat("numpy")
+
+
+def _foreign(x: Any) -> Any:
+    try:
+        return array_api_compat.array_namespace(x)
+    except TypeError as error:
+        hint = "; spformats.asarray(A) makes one" if hasattr(x, "tocsr") else ""
+        raise TypeError(f"{error}{hint}") from None
 
 
 def sparse(x: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -67,6 +68,11 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
             FORMATS[name] = cls
 
     # ------------------------------------------------------------------ building
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if len(args) == 1 and not kwargs:
+            _check_one_argument(cls, args[0])
+        return object.__new__(cls)
+
     @classmethod
     def _build(cls, parts: dict[str, Any], shape: tuple[int, int], **parameters: Any) -> Self:
         """Make an object from arrays known to be right; nothing is checked or copied."""
@@ -268,6 +274,17 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
         return self._conjugated()
 
     conjugate = conj
+
+
+def _check_one_argument(cls: type[SparseArray], matrix: Any) -> None:
+    """Raise TypeError where a class that takes the arrays of its format is called as a conversion."""
+    try:
+        inspect.signature(cls.__init__).bind(None, matrix)
+    except TypeError:
+        raise TypeError(
+            f"{cls.__name__} is made from its arrays ({', '.join(cls.components)}) and shape=; to convert a matrix use "
+            f"spformats.asarray(A, format={str(cls.format)!r})"
+        ) from None
 
 
 def _copy_array(array: Any) -> Any:

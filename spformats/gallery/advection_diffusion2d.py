@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spformats.gallery._sizes import whole
 from spformats.gallery.stencil import stencil
 
 if TYPE_CHECKING:
@@ -54,10 +55,12 @@ def advection_diffusion2d(
     """
     if diffusion < 0:
         raise ValueError(f"diffusion must be at least 0, got {diffusion}")
+    nx = whole("nx", nx)
+    ny = nx if ny is None else whole("ny", ny)
     h = 1 / (nx + 1)
     weights = np.zeros((3, 3))
     for line, speed in ((weights[1, :], velocity[0]), (weights[:, 1], velocity[1])):
         # upwind: the difference looks to where the flow comes from
         before, after = diffusion + h * max(speed, 0), diffusion + h * max(-speed, 0)
         line += np.array([-before, before + after, -after])
-    return stencil(weights, (nx if ny is None else ny, nx), dtype=dtype, format=format, **layout)
+    return stencil(weights, (ny, nx), dtype=dtype, format=format, **layout)

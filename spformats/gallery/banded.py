@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spformats.gallery._random_diagonals import random_diagonals
+from spformats.gallery._sizes import whole
 
 if TYPE_CHECKING:
     from spformats import SparseArray
@@ -57,6 +58,7 @@ def banded(
     >>> sorted(A.offsets.tolist()), A.format
     ([-2, -1, 0, 1], 'cdm')
     """
+    n, kl, ku = whole("n", n), whole("kl", kl), whole("ku", ku)
     for name, width in (("kl", kl), ("ku", ku)):
         if not 0 <= width < max(n, 1):
             raise ValueError(f"{name} must be in 0..{max(n - 1, 0)} for n = {n}, got {width}")

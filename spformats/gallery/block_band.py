@@ -8,6 +8,7 @@ import numpy as np
 
 from spformats.formats._arrays import index_dtype, value_dtype
 from spformats.formats.bsr import BSR
+from spformats.gallery._sizes import whole
 
 if TYPE_CHECKING:
     from spformats import SparseArray
@@ -61,7 +62,8 @@ def block_band(
     >>> A.blocksize, A.nnz / 1000**2
     ((5, 5), 0.05)
     """
-    r, c = (int(length) for length in blocksize)
+    n = whole("n", n)
+    r, c = (whole("blocksize", length) for length in blocksize)
     if r < 1 or c < 1 or n % r or n % c:
         raise ValueError(f"blocksize must divide n = {n}, got {blocksize}")
     if not 0 < density <= 1:

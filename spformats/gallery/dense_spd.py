@@ -8,6 +8,7 @@ import numpy as np
 
 from spformats.formats._arrays import index_dtype, value_dtype
 from spformats.formats.bsr import BSR
+from spformats.gallery._sizes import whole
 
 if TYPE_CHECKING:
     from spformats import SparseArray
@@ -46,7 +47,7 @@ def dense_spd(
     >>> A.nnz, bool(np.linalg.eigvalsh(A.todense())[0] > 0)
     (256, True)
     """
-    dtype = value_dtype(dtype)
+    n, dtype = whole("n", n), value_dtype(dtype)
     rng = np.random.default_rng(seed)
     c = rng.random((n, n))
     if dtype.kind == "c":

@@ -11,6 +11,7 @@ import numpy as np
 
 from spformats.formats._arrays import index_dtype, value_dtype
 from spformats.formats.bsr import BSR
+from spformats.gallery._sizes import whole
 
 if TYPE_CHECKING:
     from spformats import SparseArray
@@ -59,7 +60,7 @@ def elasticity(
     >>> A.shape, A.blocksize
     ((3000, 3000), (3, 3))
     """
-    grid = tuple(int(points) for points in grid)
+    grid = tuple(whole(f"grid[{axis}]", points) for axis, points in enumerate(grid))
     d = len(grid)
     if d not in (2, 3):
         raise ValueError(f"grid must have 2 or 3 lengths, got {grid}")

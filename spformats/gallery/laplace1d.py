@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spformats.gallery._sizes import whole
 from spformats.gallery.stencil import stencil
 
 if TYPE_CHECKING:
@@ -41,4 +42,4 @@ def laplace1d(n: int, *, dtype: Any = np.float64, format: str = "cds", **layout:
            [-1.,  2., -1.],
            [ 0., -1.,  2.]])
     """
-    return stencil([-1, 2, -1], (n,), dtype=dtype, format=format, **layout)
+    return stencil([-1, 2, -1], (whole("n", n),), dtype=dtype, format=format, **layout)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spformats.gallery._sizes import whole
 from spformats.gallery.stencil import stencil
 
 if TYPE_CHECKING:
@@ -43,4 +44,6 @@ def poisson2d(
     ((1000000, 1000000), [-1000, -1, 0, 1, 1000])
     """
     weights = np.array([[0, -1, 0], [-1, 4, -1], [0, -1, 0]])
-    return stencil(weights, (nx if ny is None else ny, nx), dtype=dtype, format=format, **layout)
+    nx = whole("nx", nx)
+    ny = nx if ny is None else whole("ny", ny)
+    return stencil(weights, (ny, nx), dtype=dtype, format=format, **layout)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spformats.gallery._sizes import whole
 from spformats.gallery.stencil import stencil
 
 if TYPE_CHECKING:
@@ -49,5 +50,7 @@ def poisson3d(
     weights = np.zeros((3, 3, 3))
     weights[1, 1, :] = weights[1, :, 1] = weights[:, 1, 1] = -1
     weights[1, 1, 1] = 6
-    grid = (nx if nz is None else nz, nx if ny is None else ny, nx)
-    return stencil(weights, grid, dtype=dtype, format=format, **layout)
+    nx = whole("nx", nx)
+    ny = nx if ny is None else whole("ny", ny)
+    nz = nx if nz is None else whole("nz", nz)
+    return stencil(weights, (nz, ny, nx), dtype=dtype, format=format, **layout)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spformats.formats._arrays import value_dtype
+from spformats.gallery._sizes import whole
 from spformats.interop.asarray import asarray
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def power_law(
     >>> A.shape
     (2000, 2000)
     """
+    n = whole("n", n)
     if exponent <= 1:
         raise ValueError(f"exponent must be above 1, got {exponent}")
     if mean < 1:

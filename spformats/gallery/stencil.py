@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from spformats.formats._arrays import value_dtype
 from spformats.formats.cds import CDS
+from spformats.gallery._sizes import whole
 
 if TYPE_CHECKING:
     from spformats import SparseArray
@@ -57,7 +57,7 @@ def stencil(
            [ 0.,  0., -1.,  2.]])
     """
     weights = np.asarray(weights)
-    grid = tuple(operator.index(points) for points in grid)
+    grid = tuple(whole(f"grid[{axis}]", points) for axis, points in enumerate(grid))
     if weights.ndim != len(grid):
         raise ValueError(f"weights have {weights.ndim} dimensions, but the grid {grid} has {len(grid)}")
     if any(length % 2 == 0 for length in weights.shape):

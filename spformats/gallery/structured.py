@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spformats.gallery._random_diagonals import random_diagonals
+from spformats.gallery._sizes import whole
 
 if TYPE_CHECKING:
     from spformats import SparseArray
@@ -50,6 +51,7 @@ def structured(
     >>> A.offsets.size, A.format
     (20, 'hm')
     """
+    n, ndiags = whole("n", n), whole("ndiags", ndiags)
     most = max(2 * n - 1, 0)
     if not 0 <= ndiags <= most:
         raise ValueError(f"ndiags must be in 0..{most} for n = {n}, got {ndiags}")

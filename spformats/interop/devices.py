@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,10 @@ def to_numpy(array: Any) -> np.ndarray[Any, Any]:
 
 def to_namespace(A: SparseArray, xp: Any) -> SparseArray:
     """The array over another library's arrays; copies unless it is that library's already."""
+    if isinstance(xp, str):
+        xp = importlib.import_module(xp)
+    if not isinstance(getattr(xp, "__name__", None), str):
+        raise TypeError(f"an array library is given as its module or that module's name, got {xp!r}")
     name = xp.__name__.removeprefix("array_api_compat.").partition(".")[0]
     if A._namespace == name:
         return A
@@ -84,13 +89,16 @@ def current(device: Any) -> contextlib.AbstractContextManager[Any]:
 
 def to_device(A: SparseArray, device: Any, stream: Any = None) -> SparseArray:
     """See `SparseArray.to_device`."""
+    if device is None:
+        raise TypeError("device must be 'cpu', 'cuda', 'cuda:1', … or what A.device gives, got None")
     if _library_of(device) is not None and device == A.device:
         return A
     name = str(device)
     if name == "cpu":
         return to_namespace(A, np) if A._namespace == "cupy" else A
     if isinstance(device, str) and not name.startswith("cuda"):
-        raise ValueError(f"unknown device {device!r}; known: {', '.join(available())}")
+        found = ", ".join(available())
+        raise ValueError(f"unknown device {device!r}; devices are named 'cpu', 'cuda', 'cuda:1'; found here: {found}")
     if A._namespace not in ("numpy", "cupy"):
         raise ValueError(f"arrays of {A._namespace} move by that library: convert with A.to_namespace(numpy) first")
     from spformats.interop import cupyx

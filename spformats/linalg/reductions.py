@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from spformats.formats import DiagonalArray, SparseArray, _arrays
@@ -9,6 +10,10 @@ from spformats.formats import DiagonalArray, SparseArray, _arrays
 
 def diagonal(A: SparseArray, k: int = 0) -> Any:
     """The k-th diagonal as a dense vector; empty where k lies outside the shape."""
+    try:
+        k = operator.index(k)
+    except TypeError:
+        raise TypeError(f"k must be an integer, got {k!r}") from None
     if A._source is not None and not isinstance(A, DiagonalArray):  # the same diagonal, mirrored
         base, taken = A._source
         found = diagonal(base, -k)

@@ -62,7 +62,8 @@ class ArrayObject:
         return devices.to_device(self, device, stream)
 
     def to_namespace(self: Any, xp: Any) -> Any:
-        """The same array over the arrays of another library on the CPU (``numpy``, ``torch``, ``array_api_strict``)."""
+        """The same array over the arrays of another library on the CPU: ``numpy``, ``torch``, ``array_api_strict``, the
+        module or its name."""
         from spformats.interop import devices
 
         return devices.to_namespace(self, xp)
