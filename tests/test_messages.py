@@ -1,6 +1,8 @@
 """What a newcomer's mistakes are told."""
 
+import copy
 import importlib.util
+import pickle
 import warnings
 
 import numpy as np
@@ -126,3 +128,16 @@ def test_what_has_no_format_to_recommend(thing):
 def test_functions_say_how_to_convert_scipys_arrays():
     with pytest.raises(TypeError, match=r"csr_array is not a supported array type; spformats.asarray\(A\) makes one"):
         sf.sqrt(sp.eye_array(3, format="csr"))
+
+
+def test_methods_that_are_functions_here():
+    A = sf.gallery.laplace1d(4)
+    names = {"max": "max", "mean": "mean", "nonzero": "nonzero", "reshape": "reshape", "real": "real", "power": "pow"}
+    for B in (A, A.T, A.asformat("csr").T):
+        for name, function in names.items():
+            assert not hasattr(B, name) and callable(getattr(sf, function))
+            with pytest.raises(AttributeError, match=rf"no attribute '{name}'; use spformats.{function}\(A\)$"):
+                getattr(B, name)
+        with pytest.raises(AttributeError, match=r"no attribute 'setdiag'$"):
+            B.setdiag  # noqa: B018
+        assert (pickle.loads(pickle.dumps(B)) != B).nnz == (copy.copy(B) != copy.deepcopy(B)).nnz == 0

@@ -6,6 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+#: SciPy's methods whose functions have another name in the array API.
+SCIPY_NAMES = {
+    "power": "pow", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctanh": "atanh", "rint": "round",
+}  # fmt: skip
+
 
 class LazyTranspose:
     """``A.T`` and ``A.H`` of `SparseArray`: ``_source`` is ``(A, "T" or "C")`` for such a view, else None."""
@@ -25,7 +30,7 @@ class LazyTranspose:
                     self.__dict__[part] = getattr(made, part)
                 self.__dict__["_source"] = None
                 return self.__dict__[name]
-        raise AttributeError(f"{cls.__name__!r} object has no attribute {name!r}")
+        raise AttributeError(f"{cls.__name__!r} object has no attribute {name!r}{_instead(name)}", name=name, obj=self)
 
     def _lazy(self: Any, trans: str) -> Any:
         # not kept on self: it refers back, and such a cycle would hold the memory until the garbage collector runs
@@ -68,6 +73,14 @@ class LazyTranspose:
             base, taken = self._source
             return base._lazy("C" if taken == "T" else "T")
         return self._plan("conjugate", lambda A: A._with_data(self._library.conj(A.data)))
+
+
+def _instead(name: str) -> str:
+    """Where a method of SciPy's arrays is a function here."""
+    from spformats.array_api import NAMES
+
+    function = SCIPY_NAMES.get(name, name)
+    return f"; use spformats.{function}(A)" if function in NAMES else ""
 
 
 def rebuild_view(base: Any, taken: str) -> Any:
