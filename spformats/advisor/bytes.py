@@ -113,11 +113,16 @@ def _sorted_in_windows(lengths: np.ndarray, sigma: int | None) -> np.ndarray:
     return lengths[np.lexsort((-lengths, window))]
 
 
+def tuned_blocking(lengths: np.ndarray, sigma: int | None = None) -> tuple[int, int | None]:
+    """Rows of a block and of a sort window of the PJAD that a conversion on the CPU makes."""
+    sigma = TUNED["numpy"][1] if sigma is None else sigma
+    return tuned_bsize(_sorted_in_windows(lengths, sigma), "numpy", sigma), sigma
+
+
 def _pjad(csr: Any, item: int, bsize: int | None = None, sigma: int | None = None) -> int:
     lengths = row_lengths(csr)
     if bsize is None:
-        sigma = TUNED["numpy"][1] if sigma is None else sigma
-        bsize = tuned_bsize(_sorted_in_windows(lengths, sigma), "numpy", sigma)
+        bsize, sigma = tuned_blocking(lengths, sigma)
     n, blocks = lengths.size, -(-lengths.size // bsize)
     pointers = int(lengths.max(initial=0)) + 1 if sigma is None else blocks + 1
     rows, cols = index_bytes(csr.shape[0]), index_bytes(csr.shape[1])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from spformats.advisor.bytes import count_blocks, diagonal_counts, padded_entries, row_lengths
+from spformats.advisor.bytes import count_blocks, diagonal_counts, padded_entries, row_lengths, tuned_blocking
 
 BLOCK_SIZES = tuple((k, k) for k in range(2, 9)) + ((3, 2), (2, 3), (6, 3), (3, 6), (4, 2), (2, 4), (5, 4), (4, 5))
 WINDOW = 840
@@ -35,6 +35,7 @@ class Features:
     upper_bandwidth: int
     ell_fill: float
     pjad_fill: float
+    pjad_bsize: int
     symmetry: str
     pattern_symmetric: bool
     block_fill: dict[tuple[int, int], float] = field(repr=False)
@@ -48,6 +49,7 @@ class Features:
     def __str__(self) -> str:
         n, m = self.shape
         block, fill = self.best_block
+        blocks = f"best candidate {block[0]}x{block[1]}, filled to {fill:.3f}" if self.nnz else "none"
         return "\n".join(
             [
                 f"shape            {n} x {m}, {self.nnz} stored entries, {self.dtype}",
@@ -55,8 +57,9 @@ class Features:
                 f"standard deviation {self.row_std:.2f}, {self.empty_rows} empty",
                 f"diagonals        {self.n_diagonals} occupied, filled to {self.diagonal_fill:.3f}; "
                 f"bandwidths {self.lower_bandwidth} below, {self.upper_bandwidth} above",
-                f"blocks           best candidate {block[0]}x{block[1]}, filled to {fill:.3f}",
-                f"padding          ELL filled to {self.ell_fill:.3f}, PJAD (blocks of 32 rows) to {self.pjad_fill:.3f}",
+                f"blocks           {blocks}",
+                f"padding          ELL filled to {self.ell_fill:.3f}, PJAD (blocks of {self.pjad_bsize} rows) to "
+                f"{self.pjad_fill:.3f}",
                 f"symmetry         {self.symmetry}" + (", pattern symmetric" if self.pattern_symmetric else ""),
             ]
         )
@@ -92,7 +95,8 @@ def features(A: Any) -> Features:
         ``row_min, row_max, row_mean, row_std, empty_rows`` : lengths of the rows.
         ``n_diagonals`` : diagonals with a stored entry; ``diagonal_fill`` : share of their slots inside the matrix that
         are stored; ``cds_fill`` : the same with CDS's padding counted; ``lower_bandwidth, upper_bandwidth``.
-        ``ell_fill, pjad_fill`` : stored share of those formats' slots.
+        ``ell_fill, pjad_fill`` : stored share of those formats' slots, PJAD's in the layout tuned for the CPU, with
+        blocks of ``pjad_bsize`` rows.
         ``symmetry`` : ``"symmetric"``, ``"skew-symmetric"``, ``"hermitian"`` or ``"none"``; ``pattern_symmetric``.
         ``block_fill`` : for each candidate block size, the stored share of the slots of its blocks. Above 400 000
         entries it is measured on evenly spaced windows of 840 rows.
@@ -112,6 +116,7 @@ def features(A: Any) -> Features:
     inside = int(np.sum(np.minimum(n, m - offsets) - np.maximum(0, -offsets)))
     symmetry, pattern = _symmetry(csr)
     sample = _sample(csr)
+    bsize, sigma = tuned_blocking(lengths)
     return Features(
         shape=(n, m),
         nnz=csr.nnz,
@@ -127,7 +132,8 @@ def features(A: Any) -> Features:
         lower_bandwidth=int(max(-offsets.min(initial=0), 0)),
         upper_bandwidth=int(max(offsets.max(initial=0), 0)),
         ell_fill=_share(csr.nnz, n * longest),
-        pjad_fill=_share(csr.nnz, padded_entries(lengths, 32)),
+        pjad_fill=_share(csr.nnz, padded_entries(lengths, bsize, sigma)),
+        pjad_bsize=bsize,
         symmetry=symmetry,
         pattern_symmetric=pattern,
         block_fill={b: _share(sample.nnz, count_blocks(sample, b) * b[0] * b[1]) for b in BLOCK_SIZES},

@@ -84,13 +84,15 @@ def recommend(A: Any) -> Recommendation:
     """
     csr = host_csr(A)
     found = features(csr)
-    options: list[Candidate] = [("csr", ()), ("pjad", ()), ("cds", ())]
-    if csr.shape[0] == csr.shape[1]:
-        options += [("hm", ()), ("cdm", ())]
-    options += [("bsr", (("blocksize", block),)) for block in _promising_blocks(found, csr.data.itemsize)]
+    options: list[Candidate] = [("csr", ())]
+    if found.nnz:
+        options += [("pjad", ()), ("cds", ())]
+        if csr.shape[0] == csr.shape[1]:
+            options += [("hm", ()), ("cdm", ())]
+        options += [("bsr", (("blocksize", block),)) for block in _promising_blocks(found, csr.data.itemsize)]
     sizes = {(name, layout): estimate_bytes(csr, name, **dict(layout)) for name, layout in options}
     csr_bytes = sizes["csr", ()]
-    if found.symmetry == "symmetric" and sizes["cds", ()] <= MAX_GROWTH * csr_bytes:
+    if found.nnz and found.symmetry == "symmetric" and sizes["cds", ()] <= MAX_GROWTH * csr_bytes:
         # half the memory, but the same arithmetic: only where the full diagonals are filled well enough too
         sizes["cds", (("symmetric", True),)] = estimate_bytes(csr, "cds", symmetric=True)
     fitting = {key: size for key, size in sizes.items() if size <= MAX_GROWTH * csr_bytes}
@@ -134,13 +136,16 @@ def _reasons(best: Candidate, sizes: dict[Candidate, int], found: Features, vect
     saved = 1 - (sizes[best] + vectors) / max(csr + vectors, 1)
     block = layout.get("blocksize")
     fill = found.block_fill[block] if block else 0.0
+    several = found.n_diagonals != 1
+    diagonals = f"{found.n_diagonals} diagonal{'s' if several else ''}"
     why = {
-        "cds": f"{found.n_diagonals} diagonals hold all entries and are filled to {found.diagonal_fill:.0%}",
-        "hm": f"{found.n_diagonals} diagonals, some short: HM stores each at its own length",
-        "cdm": f"{found.n_diagonals} diagonals, some short: CDM packs two short ones in a row",
+        "cds": f"{diagonals} {'hold all entries and are' if several else 'holds all entries and is'} filled to {found.diagonal_fill:.0%}",
+        "hm": f"{diagonals}, some short: HM stores each at its own length",
+        "cdm": f"{diagonals}, some short: CDM packs two short ones in a row",
         "bsr": f"blocks of {block} are filled to {fill:.0%}: one index serves many entries",
-        "pjad": f"rows of {found.row_min} to {found.row_max} entries pad to {found.pjad_fill:.0%} in blocks of rows",
-        "csr": "no diagonals or blocks are filled well enough to save memory",
+        "pjad": f"rows of {found.row_min} to {found.row_max} entries fill {found.pjad_fill:.0%} of blocks of "
+        f"{found.pjad_bsize} rows",
+        "csr": "no diagonals or blocks are filled well enough to save memory" if found.nnz else "no entries are stored",
     }[name]
     reasons = [why]
     if "symmetric" in layout:

@@ -94,3 +94,23 @@ def test_auto_is_a_format_name_wherever_one_is_taken():
     assert blocks.format == sf.gallery.block_band(48, blocksize=(4, 4), density=0.3, format="auto").format == "bsr"
     assert sf.from_diagonals([1, -2], [0, 1], shape=(4, 4), format="auto").format == "cds"
     assert sf.random(30, 30, 0.1, rng=0, format="auto").shape == (30, 30)
+
+
+def test_one_diagonal_is_told_in_the_singular():
+    assert "1 diagonal holds all entries and is filled to 100%" in str(recommend(sf.eye(50)))
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (5, 5)])
+def test_without_entries_there_is_nothing_to_save(shape):
+    advice = recommend(sp.csr_array(shape))
+    assert (advice.format, advice.layout, advice.reasons) == ("csr", {}, ("no entries are stored",))
+    assert "blocks           none" in str(advice.features)
+
+
+def test_the_padding_told_is_that_of_the_layout_made():
+    lengths = np.arange(1000) % 7
+    columns = np.concatenate([np.arange(k) for k in lengths])
+    S = sp.csr_array((np.ones(lengths.sum()), columns, np.r_[0, lengths.cumsum()]))
+    made, found = sf.asarray(S, format="pjad"), recommend(S).features
+    assert found.pjad_bsize == made.bsize and found.pjad_fill == pytest.approx(made.nnz / made.data.size)
+    assert f"PJAD (blocks of {made.bsize} rows)" in str(found)
