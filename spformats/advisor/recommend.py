@@ -137,9 +137,10 @@ def _reasons(best: Candidate, sizes: dict[Candidate, int], found: Features, vect
     block = layout.get("blocksize")
     fill = found.block_fill[block] if block else 0.0
     several = found.n_diagonals != 1
+    all_on = "hold all entries and are" if several else "holds all entries and is"
     diagonals = f"{found.n_diagonals} diagonal{'s' if several else ''}"
     why = {
-        "cds": f"{diagonals} {'hold all entries and are' if several else 'holds all entries and is'} filled to {found.diagonal_fill:.0%}",
+        "cds": f"{diagonals} {all_on} filled to {found.diagonal_fill:.0%}",
         "hm": f"{diagonals}, some short: HM stores each at its own length",
         "cdm": f"{diagonals}, some short: CDM packs two short ones in a row",
         "bsr": f"blocks of {block} are filled to {fill:.0%}: one index serves many entries",
