@@ -99,6 +99,8 @@ class BSR(SparseArray):
     def from_csr(
         cls, csr: CSR, *, blocksize: tuple[int, int] | None = None, pad: bool = False, force: bool = False
     ) -> Self:
+        """Convert from CSR to blocks of ``blocksize``, by default the one of the fewest bytes; ``pad`` lets it not divide the
+        shape, ``force`` lifts the memory guard."""
         xp, shape = csr._library, csr.shape
         R, C = best_blocksize(csr) if blocksize is None else check_blocksize(blocksize, shape, pad)
         brows, bcols = -(-shape[0] // R), -(-shape[1] // C)
@@ -159,6 +161,7 @@ class BSR(SparseArray):
         return cls._build(parts, csr.shape, blocksize=(R, C))
 
     def to_csr(self) -> CSR:
+        """Convert to CSR. Zeros inside the blocks go: nothing tells which of them were entries."""
         xp, (R, C) = self._library, self.blocksize
         if xp is np:
             return self._to_csr_by_scipy()

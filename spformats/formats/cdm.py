@@ -88,6 +88,7 @@ class CDM(DiagonalArray):
 
     @classmethod
     def from_csr(cls, csr: CSR, *, force: bool = False) -> Self:
+        """Convert from CSR, of a square matrix; ``force`` lifts the memory guard."""
         require_square("cdm", csr.shape)
         xp, n = csr._library, csr.shape[0]
         offsets, kept, entry_rows = diagonals_of(csr)
@@ -110,6 +111,7 @@ class CDM(DiagonalArray):
 
     @classmethod
     def from_format(cls, other: SparseArray, *, force: bool = False, **layout: Any) -> Self:
+        """Convert from any format; from another diagonal format without a detour through CSR."""
         if not isinstance(other, DiagonalArray):
             return cls.from_csr(other.to_csr(), force=force, **layout)
         require_square("cdm", other.shape)

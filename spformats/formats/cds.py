@@ -79,6 +79,7 @@ class CDS(DiagonalArray):
 
     @classmethod
     def from_csr(cls, csr: CSR, *, symmetric: bool = False, force: bool = False) -> Self:
+        """Convert from CSR; ``symmetric`` stores half of a symmetric matrix, ``force`` lifts the memory guard."""
         xp, n = csr._library, csr.shape[0]
         offsets, kept, rows = diagonals_of(csr)
         nbytes = offsets.shape[0] * n * csr.data.itemsize
@@ -98,6 +99,7 @@ class CDS(DiagonalArray):
 
     @classmethod
     def from_format(cls, other: SparseArray, *, symmetric: bool = False, force: bool = False, **layout: Any) -> Self:
+        """Convert from any format; from another diagonal format without a detour through CSR."""
         if not isinstance(other, DiagonalArray):
             return cls.from_csr(other.to_csr(), symmetric=symmetric, force=force, **layout)
         if isinstance(other, cls) and other.symmetric == symmetric:

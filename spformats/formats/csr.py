@@ -73,9 +73,11 @@ class CSR(SparseArray):
 
     @classmethod
     def from_csr(cls, csr: CSR, *, force: bool = False) -> CSR:
+        """The array itself."""
         return csr
 
     def to_csr(self) -> CSR:
+        """The array itself."""
         return self
 
     def _count(self) -> int:

@@ -46,6 +46,7 @@ class DiagonalArray(SparseArray):
         return flat, (base - offsets)[::-1].copy(), (-offsets)[::-1].copy()
 
     def to_csr(self) -> CSR:
+        """Convert to CSR. Zeros inside a stored diagonal go: nothing tells which of them were entries."""
         xp, shape = self._library, self.shape
         flat, base, offsets = self._diagonals()
         rows, cols = [xp.zeros(0, dtype=np.int64)], [xp.zeros(0, dtype=np.int64)]

@@ -76,6 +76,7 @@ class ELL(SparseArray):
 
     @classmethod
     def from_csr(cls, csr: CSR, *, force: bool = False) -> Self:
+        """Convert from CSR; ``force`` lifts the memory guard."""
         xp, n = csr._library, csr.shape[0]
         lengths = xp.diff(csr.indptr)
         width = int(lengths.max()) if n else 0
@@ -101,6 +102,7 @@ class ELL(SparseArray):
         return cls._build(parts, csr.shape)
 
     def to_csr(self) -> CSR:
+        """Convert to CSR. Explicit zeros stay, padding goes."""
         xp, n = self._library, self.shape[0]
         indptr = _arrays.pointers(self.rlen)
         rows = _arrays.rows_of(indptr)

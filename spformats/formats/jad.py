@@ -74,6 +74,7 @@ class JAD(SparseArray):
 
     @classmethod
     def from_csr(cls, csr: CSR, *, force: bool = False) -> Self:
+        """Convert from CSR; JAD has no padding, so there is no memory guard to lift by ``force``."""
         xp, n = csr._library, csr.shape[0]
         lengths = xp.diff(csr.indptr)
         width = int(lengths.max()) if n else 0
@@ -96,6 +97,7 @@ class JAD(SparseArray):
         return cls._build(parts, csr.shape)
 
     def to_csr(self) -> CSR:
+        """Convert to CSR. Explicit zeros stay."""
         xp, n = self._library, self.shape[0]
         lengths = xp.empty(n, dtype=np.int64)
         rank = xp.empty(n, dtype=np.int64)

@@ -133,6 +133,8 @@ class PJAD(SparseArray):
 
     @classmethod
     def from_csr(cls, csr: CSR, *, bsize: int | None = None, sigma: int | None = None, force: bool = False) -> Self:
+        """Convert from CSR to blocks of ``bsize`` rows, sorted in windows of ``sigma`` rows; without either, to the layout
+        tuned for where the values live. ``force`` lifts the memory guard."""
         xp, n = csr._library, csr.shape[0]
         tuned = bsize is None
         if tuned and sigma is None:
@@ -174,6 +176,7 @@ class PJAD(SparseArray):
         return cls._build(parts, csr.shape, bsize=bsize, sigma=sigma)
 
     def to_csr(self) -> CSR:
+        """Convert to CSR. Explicit zeros stay, padding goes."""
         xp, n = self._library, self.shape[0]
         lengths = xp.empty(n, dtype=np.int64)
         rank = xp.empty(n, dtype=np.int64)
