@@ -99,8 +99,10 @@ class BSR(SparseArray):
     def from_csr(
         cls, csr: CSR, *, blocksize: tuple[int, int] | None = None, pad: bool = False, force: bool = False
     ) -> Self:
-        """Convert from CSR to blocks of ``blocksize``, by default the one of the fewest bytes; ``pad`` lets it not divide the
-        shape, ``force`` lifts the memory guard."""
+        """Convert from CSR to blocks of ``blocksize``, by default one that suits the pattern.
+
+        ``pad`` lets blocks reach over the edge, ``force`` lifts the memory guard.
+        """
         xp, shape = csr._library, csr.shape
         R, C = best_blocksize(csr) if blocksize is None else check_blocksize(blocksize, shape, pad)
         brows, bcols = -(-shape[0] // R), -(-shape[1] // C)

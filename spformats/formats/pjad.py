@@ -133,8 +133,10 @@ class PJAD(SparseArray):
 
     @classmethod
     def from_csr(cls, csr: CSR, *, bsize: int | None = None, sigma: int | None = None, force: bool = False) -> Self:
-        """Convert from CSR to blocks of ``bsize`` rows, sorted in windows of ``sigma`` rows; without either, to the layout
-        tuned for where the values live. ``force`` lifts the memory guard."""
+        """Convert from CSR to blocks of ``bsize`` rows, sorted in windows of ``sigma`` rows.
+
+        Without either, to the layout tuned for where the values live. ``force`` lifts the memory guard.
+        """
         xp, n = csr._library, csr.shape[0]
         tuned = bsize is None
         if tuned and sigma is None:
