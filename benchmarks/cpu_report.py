@@ -1,6 +1,6 @@
 """A table and a plot of the CPU benchmark.
 
-    python benchmarks/cpu_report.py benchmarks/results/cpu_*.json --plot cpu.svg
+    python benchmarks/cpu_report.py benchmarks/results/cpu_*.json.gz --plot cpu.svg
 
 The table is Markdown on standard output. "of triad" is the bandwidth a product reached, its arrays and vectors counted
 once, as a share of the triad measured in turn with it; it exceeds 1 where the working set fits the cache.
