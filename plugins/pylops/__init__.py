@@ -13,5 +13,5 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != "pylops":
             raise
-        raise ModuleNotFoundError("PyLops is not installed; pip install 'spformats[pylops]'", name="pylops") from error
+        raise ModuleNotFoundError("PyLops is not installed; pip install pylops", name="pylops") from error
     return SparseOperator
