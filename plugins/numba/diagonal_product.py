@@ -19,7 +19,7 @@ from .operands import readable
 from .registers import vector_registers
 
 #: Multiplications below which a second thread does not pay.
-SERIAL = 1 << 19
+SERIAL = 1 << 18
 #: Ranges a thread gets, so that one which was held up can be helped.
 RANGES = 4
 

@@ -90,10 +90,8 @@ def product(vectors: int, conj_a: bool, conj_b: bool) -> Callable[..., Any]:
 def _clipped(lo: str, hi: str) -> list[str]:
     return [
         f"            if {lo} < {hi}:",
-        "                for d in range(c, stop):",
-        "                    start, stop_at = get(ptr, d), get(ptr, d + 1)",
-        "                    clipped(a, b, at_a, at_b, shift, start, stop_at, get(offsets, d), inner, cols,",
-        f"                            out, get(out_base, d), alpha, beta, near_a, near_b, {lo}, {hi})",
+        "                clipped(a, b, at_a, at_b, shift, ptr, offsets, inner, cols, out, out_base, alpha, beta,",
+        f"                        near_a, near_b, c, stop, {lo}, {hi})",
     ]
 
 
@@ -103,76 +101,85 @@ def _load(array: str, at: str, v: int, conj: bool) -> str:
 
 
 def make_clipped(conj_a: bool, conj_b: bool) -> Callable[..., None]:
-    """Rows [lo, hi) of one result diagonal, whose pairs need not reach over all of them."""
+    """Rows [lo, hi) of result diagonals c to end, whose pairs need not reach over all of them."""
 
     @kernel
     def clipped(
-        a, b, at_a, at_b, shift, start, stop, offset, inner, cols, out, at, alpha, beta, near_a, near_b, lo, hi
+        a, b, at_a, at_b, shift, ptr, offsets, inner, cols, out, out_base, alpha, beta, near_a, near_b, c, end, lo, hi
     ):
         fresh = beta == 0
-        first, last = max(lo, -offset), min(hi, cols - offset)
-        if first >= last:
-            return
-        full = 0  # pairs that reach over all the rows, listed in near_a and near_b
-        for t in range(start, stop):
-            if -get(shift, t) <= first and last <= inner - get(shift, t):
-                put(near_a, full, get(at_a, t))
-                put(near_b, full, get(at_b, t))
-                full += 1
-        i = first
-        while i + STEP <= last:
-            s0, s1, s2, s3 = vzero(out, WIDTH), vzero(out, WIDTH), vzero(out, WIDTH), vzero(out, WIDTH)
-            for k in range(full):
-                u = get(near_a, k) + i
-                v = get(near_b, k) + i
-                a0, b0 = vload(a, u, WIDTH), vload(b, v, WIDTH)
-                a1, b1 = vload(a, u + WIDTH, WIDTH), vload(b, v + WIDTH, WIDTH)
-                a2, b2 = vload(a, u + 2 * WIDTH, WIDTH), vload(b, v + 2 * WIDTH, WIDTH)
-                a3, b3 = vload(a, u + 3 * WIDTH, WIDTH), vload(b, v + 3 * WIDTH, WIDTH)
-                if conj_a:
-                    a0, a1, a2, a3 = vconj(a0), vconj(a1), vconj(a2), vconj(a3)
-                if conj_b:
-                    b0, b1, b2, b3 = vconj(b0), vconj(b1), vconj(b2), vconj(b3)
-                s0, s1 = vmuladd(s0, a0, b0), vmuladd(s1, a1, b1)
-                s2, s3 = vmuladd(s2, a2, b2), vmuladd(s3, a3, b3)
-            s0, s1, s2, s3 = vscale(alpha, s0), vscale(alpha, s1), vscale(alpha, s2), vscale(alpha, s3)
-            w = at + i
-            if not fresh:
-                s0 = vadd(s0, vscale(beta, vload(out, w, WIDTH)))
-                s1 = vadd(s1, vscale(beta, vload(out, w + WIDTH, WIDTH)))
-                s2 = vadd(s2, vscale(beta, vload(out, w + 2 * WIDTH, WIDTH)))
-                s3 = vadd(s3, vscale(beta, vload(out, w + 3 * WIDTH, WIDTH)))
-            vstore(out, w, s0)
-            vstore(out, w + WIDTH, s1)
-            vstore(out, w + 2 * WIDTH, s2)
-            vstore(out, w + 3 * WIDTH, s3)
-            i += STEP
-        while i + WIDTH <= last:
-            s0 = vzero(out, WIDTH)
-            for k in range(full):
-                a0, b0 = vload(a, get(near_a, k) + i, WIDTH), vload(b, get(near_b, k) + i, WIDTH)
-                s0 = vmuladd(s0, vconj(a0) if conj_a else a0, vconj(b0) if conj_b else b0)
-            s0 = vscale(alpha, s0)
-            if not fresh:
-                s0 = vadd(s0, vscale(beta, vload(out, at + i, WIDTH)))
-            vstore(out, at + i, s0)
-            i += WIDTH
-        while i < last:
-            s = out.dtype.type(0)
-            for k in range(full):
-                x, y = get(a, get(near_a, k) + i), get(b, get(near_b, k) + i)
-                s += (np.conj(x) if conj_a else x) * (np.conj(y) if conj_b else y)
-            put(out, at + i, alpha * s if fresh else alpha * s + beta * get(out, at + i))
-            i += 1
-        if full < stop - start:
+        for d in range(c, end):
+            start, stop, offset, at = get(ptr, d), get(ptr, d + 1), get(offsets, d), get(out_base, d)
+            first, last = max(lo, -offset), min(hi, cols - offset)
+            if first >= last:
+                continue
+            full = 0  # pairs that reach over all the rows, listed in near_a and near_b
             for t in range(start, stop):
                 if -get(shift, t) <= first and last <= inner - get(shift, t):
-                    continue
-                u, v = get(at_a, t), get(at_b, t)
-                for i in range(max(first, -get(shift, t)), min(last, inner - get(shift, t))):
-                    x, y = get(a, u + i), get(b, v + i)
-                    x, y = np.conj(x) if conj_a else x, np.conj(y) if conj_b else y
-                    put(out, at + i, get(out, at + i) + alpha * (x * y))
+                    put(near_a, full, get(at_a, t))
+                    put(near_b, full, get(at_b, t))
+                    full += 1
+            i = first
+            while i + STEP <= last:
+                s0, s1, s2, s3 = vzero(out, WIDTH), vzero(out, WIDTH), vzero(out, WIDTH), vzero(out, WIDTH)
+                for k in range(full):
+                    u = get(near_a, k) + i
+                    v = get(near_b, k) + i
+                    a0, b0 = vload(a, u, WIDTH), vload(b, v, WIDTH)
+                    a1, b1 = vload(a, u + WIDTH, WIDTH), vload(b, v + WIDTH, WIDTH)
+                    a2, b2 = vload(a, u + 2 * WIDTH, WIDTH), vload(b, v + 2 * WIDTH, WIDTH)
+                    a3, b3 = vload(a, u + 3 * WIDTH, WIDTH), vload(b, v + 3 * WIDTH, WIDTH)
+                    if conj_a:
+                        a0, a1, a2, a3 = vconj(a0), vconj(a1), vconj(a2), vconj(a3)
+                    if conj_b:
+                        b0, b1, b2, b3 = vconj(b0), vconj(b1), vconj(b2), vconj(b3)
+                    s0, s1 = vmuladd(s0, a0, b0), vmuladd(s1, a1, b1)
+                    s2, s3 = vmuladd(s2, a2, b2), vmuladd(s3, a3, b3)
+                s0, s1, s2, s3 = vscale(alpha, s0), vscale(alpha, s1), vscale(alpha, s2), vscale(alpha, s3)
+                w = at + i
+                if not fresh:
+                    s0 = vadd(s0, vscale(beta, vload(out, w, WIDTH)))
+                    s1 = vadd(s1, vscale(beta, vload(out, w + WIDTH, WIDTH)))
+                    s2 = vadd(s2, vscale(beta, vload(out, w + 2 * WIDTH, WIDTH)))
+                    s3 = vadd(s3, vscale(beta, vload(out, w + 3 * WIDTH, WIDTH)))
+                vstore(out, w, s0)
+                vstore(out, w + WIDTH, s1)
+                vstore(out, w + 2 * WIDTH, s2)
+                vstore(out, w + 3 * WIDTH, s3)
+                i += STEP
+            while i + WIDTH <= last:
+                s0 = vzero(out, WIDTH)
+                for k in range(full):
+                    a0, b0 = vload(a, get(near_a, k) + i, WIDTH), vload(b, get(near_b, k) + i, WIDTH)
+                    s0 = vmuladd(s0, vconj(a0) if conj_a else a0, vconj(b0) if conj_b else b0)
+                s0 = vscale(alpha, s0)
+                if not fresh:
+                    s0 = vadd(s0, vscale(beta, vload(out, at + i, WIDTH)))
+                vstore(out, at + i, s0)
+                i += WIDTH
+            while i < last:
+                s = out.dtype.type(0)
+                for k in range(full):
+                    x, y = get(a, get(near_a, k) + i), get(b, get(near_b, k) + i)
+                    s += (np.conj(x) if conj_a else x) * (np.conj(y) if conj_b else y)
+                put(out, at + i, alpha * s if fresh else alpha * s + beta * get(out, at + i))
+                i += 1
+            if full < stop - start:
+                for t in range(start, stop):
+                    if -get(shift, t) <= first and last <= inner - get(shift, t):
+                        continue
+                    u, v = get(at_a, t), get(at_b, t)
+                    i, past = max(first, -get(shift, t)), min(last, inner - get(shift, t))
+                    while i + WIDTH <= past:
+                        a0, b0 = vload(a, u + i, WIDTH), vload(b, v + i, WIDTH)
+                        s0 = vmuladd(vzero(out, WIDTH), vconj(a0) if conj_a else a0, vconj(b0) if conj_b else b0)
+                        vstore(out, at + i, vadd(vload(out, at + i, WIDTH), vscale(alpha, s0)))
+                        i += WIDTH
+                    while i < past:
+                        x, y = get(a, u + i), get(b, v + i)
+                        x, y = np.conj(x) if conj_a else x, np.conj(y) if conj_b else y
+                        put(out, at + i, get(out, at + i) + alpha * (x * y))
+                        i += 1
 
     return clipped
 

@@ -166,8 +166,7 @@ class Spread:
         self.calls: dict[tuple[str, ...], Trampoline] = {}
 
     def __call__(self, *rest: Any) -> None:
-        threads = pool.thread_count()
-        if threads > 1 and len(self.ranges) > 1:
+        if len(self.ranges) > 1 and (threads := pool.thread_count()) > 1:
             kinds = tuple(kind(a) for a in rest)
             call = self.calls.get(kinds)
             if call is None:
