@@ -37,7 +37,7 @@ def test_functions_that_keep_zero_keep_format_and_pattern(name, data):
     A, D = data.draw(arrays(_dtypes(name), finite=name in _TRANSCENDENTAL_COMPLEX or name == "signbit"))
     result, expected = getattr(sf, name)(A), getattr(xp, name)(D)
     assert type(result) is type(A) and result.shape == A.shape and result.dtype == expected.dtype
-    assert result.nnz == A.nnz
+    assert result._stored == A._stored  # nnz of a bool result counts its True values
     np.testing.assert_array_equal(result.todense(), expected)
     # and the layout is one that products still understand
     if np.isfinite(expected).all() and expected.dtype.kind in "fc":
