@@ -8,8 +8,8 @@ In every repeat our formats and the peers take turns, so that a slow spell of th
 begins with a pause, in which the threads of the one before go to sleep, and a product that is not timed, which wakes
 one's own: as in a solver, where one product follows another. The result is a pyperf suite (``python -m pyperf stats
 results.json``); its metadata hold the bytes a product must move, and the triad is measured in turn with the products.
-``cpu_report.py`` makes a table and a plot. GFLOPS are 2·nnz/t. Needs pyperf; with sparse_dot_mkl and MKL installed, they are
-peers too.
+``cpu_report.py`` makes a table and a plot. GFLOPS are 2·nnz/t. Needs pyperf; with sparse_dot_mkl and MKL installed,
+they are peers too.
 """
 
 from __future__ import annotations
