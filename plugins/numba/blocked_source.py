@@ -101,13 +101,15 @@ def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any
         "    fresh = beta == 0",
         f"    ahead = {far} // data.itemsize",
     ]
+    lines += [
+        "    for first in range(lo, hi, step):",
+        "        last = min(first + step, hi)",
+        "        origin = get(ptr, first // step) - first",
+        f"        xb = {part_of_x}",
+        "        i = first",
+    ]
     if rows:
         lines += [
-            "    for first in range(lo, hi, step):",
-            "        last = min(first + step, hi)",
-            "        origin = get(ptr, first // step) - first",
-            f"        xb = {part_of_x}",
-            "        i = first",
             f"        while i + {rows} <= last:",
             f"            shortest, longest = {lengths}",
             "            p = origin + i",
@@ -127,18 +129,11 @@ def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any
                 f"                s{g} = vadd(s{g}, vscale(beta, {old}(y, {at}, {WIDTH})))",
                 f"            {write}(y, {at}, s{g})",
             ]
-        lines += [
-            f"            i += {rows}",
-            "        if i < last:",
-            "            single(data, indices, rlen, perm, step, origin, xb, y, alpha, beta, i, last)",
-        ]
-    else:
-        lines += [
-            "    for first in range(lo, hi, step):",
-            "        origin = get(ptr, first // step) - first",
-            f"        xb = {part_of_x}",
-            "        single(data, indices, rlen, perm, step, origin, xb, y, alpha, beta, first, min(first + step, hi))",
-        ]
+        lines.append(f"            i += {rows}")
+    lines += [
+        "        if i < last:",
+        "            single(data, indices, rlen, perm, step, origin, xb, y, alpha, beta, i, last)",
+    ]
     return define(name, lines, single=single, extremes=extremes)
 
 

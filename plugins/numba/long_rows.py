@@ -43,9 +43,9 @@ def long_rows(rows: Any, threads: int) -> LongRows | None:
     if len(weights) < 2:
         return None
     lengths = np.diff(weights)
-    if lengths.max() <= max(LONG, weights[-1] / (4 * threads)):
-        return None
     places = np.flatnonzero(lengths > max(LONG, weights[-1] / (4 * threads)))
+    if not len(places):
+        return None
     entries = []
     for i in places.tolist():
         if rows.layout == ROWS:

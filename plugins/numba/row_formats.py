@@ -114,7 +114,10 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
 
         run = matrix_run(choose, rows.arrays, n, result, ranges)
     else:
-        run = vector_run(*_spmv_kernel(rows), n, result, ranges(1))
+        # without long rows it depends on the matrix alone: operands of another type share what it holds
+        made = A._plan("numba spmv", lambda A: _spmv_kernel(rows)) if long is None else _spmv_kernel(rows)
+        kernel, arrays = made
+        run = vector_run(kernel, arrays, n, result, ranges(1))
     return run if long is None else with_long_rows(run, long, result)
 
 
