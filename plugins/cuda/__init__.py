@@ -4,6 +4,6 @@ Importing this package registers the kernels and needs no CuPy: NVRTC compiles t
 CuPy arrays first runs.
 """
 
-from spformats_plugins.cuda import atomics, blocks, diagonal_product, diagonals, jagged, paper003, rows
+from spformats_plugins.cuda import atomics, blocks, diagonal_product, diagonals, jagged, paper003, rows, spgemm
 
-__all__ = ["atomics", "blocks", "diagonal_product", "diagonals", "jagged", "paper003", "rows"]
+__all__ = ["atomics", "blocks", "diagonal_product", "diagonals", "jagged", "paper003", "rows", "spgemm"]

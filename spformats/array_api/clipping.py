@@ -8,8 +8,10 @@ from spformats.array_api import elementwise_binary
 from spformats.array_api.densify import permit
 from spformats.array_api.elementwise_unary import over_stored
 from spformats.array_api.namespaces import Array, is_sparse, storage
+from spformats.formats.device import at_home
 
 
+@at_home
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """Each element, or the nearest bound; the result has the data type of x.
 

@@ -11,8 +11,10 @@ from spformats.array_api.data_types import native
 from spformats.array_api.densify import permit
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.formats import CSR, _arrays
+from spformats.formats.device import at_home
 
 
+@at_home
 def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """Zeros of the shape, data type and format of x.
 
@@ -48,6 +50,7 @@ def _empty_like(x: Any) -> Any:
     return csr.asformat(x.format, force=True, **x._layout()) if x.format != "csr" else csr
 
 
+@at_home
 def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """The same as `zeros_like`.
 
@@ -70,6 +73,7 @@ def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     return zeros_like(x, dtype=dtype, device=device)
 
 
+@at_home
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """One value in the shape of x: sparse, in x's format, where the value is 0, else dense where allowed.
 
@@ -107,6 +111,7 @@ def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = 
     return xp.full(x.shape, fill_value, dtype=dtype)
 
 
+@at_home
 def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """Ones in the shape of x: dense, where `spformats.config` allows it.
 
@@ -137,6 +142,7 @@ def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     return full_like(x, 1, dtype=dtype, device=device)
 
 
+@at_home
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """The entries on and below diagonal k, in x's format; a dense matrix gives a sparse one.
 
@@ -163,6 +169,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     return _triangle(x, k, lower=True)
 
 
+@at_home
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The entries on and above diagonal k, in x's format; a dense matrix gives a sparse one.
 

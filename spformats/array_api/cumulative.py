@@ -7,8 +7,10 @@ from typing import Any
 from spformats.array_api.data_types import native
 from spformats.array_api.densify import densified
 from spformats.array_api.namespaces import Array, storage
+from spformats.formats.device import at_home
 
 
+@at_home
 def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
     """Running sums along an axis: dense, where `spformats.config` allows it.
 
@@ -43,6 +45,7 @@ def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, i
     return xp.cumulative_sum(dense, axis=axis, dtype=native(dtype, xp), include_initial=include_initial)
 
 
+@at_home
 def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
     """Running products along an axis: dense, where `spformats.config` allows it.
 

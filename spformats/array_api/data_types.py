@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spformats.array_api.namespaces import Array, compat, is_dense, is_sparse, storage
+from spformats.formats.device import at_home
 
 # NumPy's scalar types, as NumPy's own namespace has them: of np.dtype objects, the one of float64 equals None
 bool = np.bool_
@@ -46,6 +47,7 @@ def _plain(x: Any) -> Any:
     return x.dtype if is_sparse(x) else x
 
 
+@at_home
 def astype(x: Array, dtype: Any, /, *, copy: builtins.bool = True, device: Any = None) -> Array:
     """The array with another data type; a sparse array keeps its format and its pattern.
 

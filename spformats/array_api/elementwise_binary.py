@@ -19,6 +19,7 @@ from spformats.array_api.elementwise_unary import held, named, over_stored, sent
 from spformats.array_api.namespaces import Array, is_dense, is_sparse, sparse, storage, structural
 from spformats.array_api.patterns import INTERSECTION, UNION, combine
 from spformats.formats import BSR, ELL, PJAD, _arrays
+from spformats.formats.device import at_home
 
 DENSE = "dense"
 
@@ -95,7 +96,11 @@ _DENSE = """>>> with sf.config(densify=True):
 
 def apply(name: str, x1: Any, x2: Any) -> Any:
     """The function of the standard of this name, by the rules at the top of this module."""
-    x1, x2 = sparse(x1), sparse(x2)
+    return _applied(name, sparse(x1), sparse(x2))
+
+
+@at_home
+def _applied(name: str, x1: Any, x2: Any) -> Any:
     if not (is_sparse(x1) or is_sparse(x2)):
         return getattr(storage(x1, x2), name)(x1, x2)
     function = functools.partial(held, getattr(storage(*(x for x in (x1, x2) if is_sparse(x))), name))

@@ -14,6 +14,7 @@ import numpy as np
 from spformats.array_api.densify import permit
 from spformats.array_api.namespaces import Array, is_sparse, storage
 from spformats.formats import _arrays
+from spformats.formats.device import at_home
 
 # what each does, for its docstring; all of these have f(0) = 0
 _KEEPS_ZERO = {
@@ -148,6 +149,7 @@ def laid_out_like(data: Any, model: Any) -> Any:
 
 
 def _keeper(name: str, text: str) -> Callable[..., Any]:
+    @at_home
     def function(x: Array, /) -> Array:
         f = getattr(storage(x), name)
         return over_stored(x, f) if is_sparse(x) else f(x)
@@ -157,6 +159,7 @@ def _keeper(name: str, text: str) -> Callable[..., Any]:
 
 
 def _filler(name: str, text: str, why: str) -> Callable[..., Any]:
+    @at_home
     def function(x: Array, /) -> Array:
         f = getattr(storage(x), name)
         if not is_sparse(x):

@@ -8,8 +8,10 @@ from typing import Any
 from spformats.array_api.densify import densified
 from spformats.array_api.elementwise_unary import named
 from spformats.array_api.namespaces import Array, storage
+from spformats.formats.device import at_home
 
 
+@at_home
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """Rank by singular values: dense, where `spformats.config` allows it.
 
@@ -38,6 +40,7 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     return storage(x).linalg.matrix_rank(densified(x, "matrix_rank", "it needs all singular values"), rtol=rtol)
 
 
+@at_home
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
     """Pseudo-inverse: dense, where `spformats.config` allows it.
 
@@ -66,6 +69,7 @@ def pinv(x: Array, /, *, rtol: Any = None) -> Array:
     return storage(x).linalg.pinv(densified(x, "pinv", "a pseudo-inverse is full"), rtol=rtol)
 
 
+@at_home
 def qr(x: Array, /, *, mode: str = "reduced") -> Any:
     """QR factors: dense, where `spformats.config` allows it.
 
@@ -94,6 +98,7 @@ def qr(x: Array, /, *, mode: str = "reduced") -> Any:
     return storage(x).linalg.qr(densified(x, "qr", "the factors are full"), mode=mode)
 
 
+@at_home
 def svd(x: Array, /, *, full_matrices: bool = True) -> Any:
     """Singular value decomposition: dense, where `spformats.config` allows it; see `scipy.sparse.linalg.svds`.
 
@@ -122,6 +127,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> Any:
     return storage(x).linalg.svd(densified(x, "svd", "the factors are full"), full_matrices=full_matrices)
 
 
+@at_home
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Cholesky factor: dense, where `spformats.config` allows it.
 
@@ -179,6 +185,7 @@ _ABOUT = """
 
 
 def _dense_only(name: str, why: str, doc: str) -> Callable[..., Any]:
+    @at_home
     def function(x: Array, /) -> Any:
         linalg = storage(x).linalg
         # the standard of 2025.12 has names that a storage library may not have yet

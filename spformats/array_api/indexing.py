@@ -16,8 +16,10 @@ from spformats.array_api.joining import axis_of, taken
 from spformats.array_api.namespaces import Array, is_dense, is_sparse, storage, structural
 from spformats.array_api.patterns import entry_numbers
 from spformats.formats import CDS, CSR, _arrays
+from spformats.formats.device import at_home
 
 
+@at_home
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """Rows (axis 0) or columns (axis 1) of these numbers, as CSR.
 
@@ -81,6 +83,7 @@ def _wrapped(xp: Any, numbers: Any, length: int, axis: int) -> Any:
     return xp.where(numbers < 0, numbers + length, numbers)
 
 
+@at_home
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """An element for each index, along an axis: a dense array of the shape of ``indices``.
 
@@ -142,6 +145,7 @@ def elements(x: Any, rows: Any, cols: Any) -> Any:
 
 
 # ---------------------------------------------------------------------- A[...]
+@at_home
 def getitem(A: Any, key: Any) -> Any:
     """``A[key]``; see the module."""
     rows, cols = _two_keys(key, A.shape)

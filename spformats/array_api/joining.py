@@ -11,6 +11,7 @@ from spformats.array_api.data_types import result_type
 from spformats.array_api.densify import densified
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.formats import CSR, _arrays
+from spformats.formats.device import at_home
 
 
 def axis_of(axis: Any, ndim: int = 2) -> int:
@@ -64,6 +65,7 @@ def _repeat_to(x: Any, shape: tuple[int, int]) -> Any:
     return x
 
 
+@at_home
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     """The array repeated along its axes of length 1; a sparse array stays sparse (as CSR where anything is
     repeated).
@@ -94,6 +96,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     return _repeat_to(x, shape)
 
 
+@at_home
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """Arrays of one shape; sparse ones stay sparse.
 
@@ -135,6 +138,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return np.broadcast_shapes(*shapes)
 
 
+@at_home
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
     """Join arrays along an axis; sparse ones give CSR (with ``axis=None``, a dense vector).
 
@@ -190,6 +194,7 @@ def _joined(arrays: list[Any], axis: int, dtype: Any) -> CSR:
     return CSR._made(data, xp.concatenate([p.indices for p in parts]), indptr, (sum(p.shape[0] for p in parts), m))
 
 
+@at_home
 def stack(arrays: Any, /, *, axis: int = 0) -> Array:
     """Join arrays along a new axis: refused for sparse arrays, which would get a third dimension.
 
@@ -224,6 +229,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Array:
     return storage(*arrays).stack(arrays, axis=axis)
 
 
+@at_home
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The rows (or columns) as dense vectors, where `spformats.config` allows it.
 
@@ -256,6 +262,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     return tuple(storage(dense).unstack(dense, axis=axis))
 
 
+@at_home
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     """Each row (or column) repeated; the result is CSR (with ``axis=None``, a dense vector).
 
@@ -296,6 +303,7 @@ def _repeated(x: Any, repeats: Any, axis: int) -> CSR:
     return taken(x, _arrays.rows_of(_arrays.pointers(counts)), axis)
 
 
+@at_home
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     """The array laid out side by side and on top of itself; the result is CSR.
 

@@ -32,6 +32,7 @@ from spformats.array_api.factorisations import (
 from spformats.array_api.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.formats import CSR, _arrays
+from spformats.formats.device import at_home
 
 __all__ = [
     "cholesky",
@@ -62,6 +63,7 @@ __all__ = [
 ]
 
 
+@at_home
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """A diagonal as a dense vector.
 
@@ -86,6 +88,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     return x.diagonal(offset) if is_sparse(x) else storage(x).linalg.diagonal(x, offset=offset)
 
 
+@at_home
 def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
     """Sum of a diagonal.
 
@@ -112,6 +115,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
     return statistical.sum(x.diagonal(offset), dtype=dtype)
 
 
+@at_home
 def outer(x1: Array, x2: Array, /) -> Array:
     """Every product of elements of two vectors, as CSR over their nonzeros.
 
@@ -141,6 +145,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     return from_dense(column, keep_dtype=True) @ from_dense(row, keep_dtype=True)
 
 
+@at_home
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """Norm of all elements as one vector, or of rows or columns.
 
@@ -192,6 +197,7 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
     return xp.linalg.vector_norm(dense, ord=ord, **kept)
 
 
+@at_home
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """``"fro"``, 1, inf, -1 and -inf from the stored entries; 2, -2 and ``"nuc"`` need the (dense) singular values.
 
@@ -237,6 +243,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
     return xp.linalg.matrix_norm(dense, keepdims=keepdims, ord=ord)
 
 
+@at_home
 def matrix_power(x: Array, n: int, /) -> Array:
     """``x @ x @ … @ x``; a negative power needs the inverse, which is dense.
 
@@ -285,6 +292,7 @@ def _identity(x: Any) -> Any:
     return made.asformat("cds") if x.format == "cds" else made
 
 
+@at_home
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Cross products of three-element vectors: dense, where `spformats.config` allows it.
 
@@ -318,6 +326,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     )
 
 
+@at_home
 def solve(x1: Array, x2: Array, /) -> Array:
     """The dense solution of ``x1 @ x = x2`` by SciPy's sparse LU factorisation.
 

@@ -8,8 +8,10 @@ from spformats.array_api import elementwise_binary, statistical
 from spformats.array_api.elementwise_unary import over_stored
 from spformats.array_api.joining import axis_of
 from spformats.array_api.namespaces import Array, is_sparse, sparse, storage
+from spformats.formats.device import at_home
 
 
+@at_home
 def matmul(x1: Array, x2: Array, /) -> Array:
     """``x1 @ x2``: two sparse arrays give a sparse one, a dense operand gives a dense result.
 
@@ -39,6 +41,7 @@ def _product(x1: Any, x2: Any) -> Any:
     return x1 @ x2 if is_sparse(x1) else x2.__rmatmul__(x1)
 
 
+@at_home
 def matrix_transpose(x: Array, /) -> Array:
     """The transpose; of a sparse array a view.
 
@@ -59,6 +62,7 @@ def matrix_transpose(x: Array, /) -> Array:
     return x.mT if is_sparse(x) else storage(x).matrix_transpose(x)
 
 
+@at_home
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
     """Contract axes of two arrays; results of more than two dimensions are refused.
 
@@ -109,6 +113,7 @@ def _product_dtype(x1: Any, x2: Any) -> Any:
     return storage(x1, x2).result_type(x1.dtype, x2.dtype)
 
 
+@at_home
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """``sum(conj(x1) * x2)`` along an axis, a dense vector.
 

@@ -11,8 +11,10 @@ from spformats.array_api.joining import axis_of
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.array_api.patterns import entry_numbers, from_numbers
 from spformats.formats import CSR, _arrays
+from spformats.formats.device import at_home
 
 
+@at_home
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """The array with its axes in another order; the transpose of a sparse array is a view.
 
@@ -39,6 +41,7 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     return x.T if order == (1, 0) else x
 
 
+@at_home
 def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     """The array with axes moved to other places.
 
@@ -66,6 +69,7 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     return x.T if first and first[0] != then[0] else x
 
 
+@at_home
 def expand_dims(x: Array, /, axis: Any) -> Array:
     """A vector as a sparse row or column; a sparse array has no room for another axis.
 
@@ -102,6 +106,7 @@ def _as_sparse(dense: Array) -> Array:
     return from_dense(dense, keep_dtype=True, signed_zeros=True)
 
 
+@at_home
 def squeeze(x: Array, /, axis: Any) -> Array:
     """A single row or column as a dense vector; a single entry as a 0-D array.
 
@@ -138,6 +143,7 @@ def squeeze(x: Array, /, axis: Any) -> Array:
     return storage(x).reshape(x.todense(), tuple(n for a, n in enumerate(x.shape) if a not in axes)) if axes else x
 
 
+@at_home
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
     """The entries in another shape, row after row.
 
@@ -214,6 +220,7 @@ def _at(csr: CSR, numbers: Any, data: Any, shape: tuple[int, int]) -> CSR:
     return CSR._made(data, numbers % width, _arrays.pointers(counts), shape)
 
 
+@at_home
 def flip(x: Array, /, *, axis: Any = None) -> Array:
     """The array with rows, columns or both in reverse order, as CSR.
 
@@ -257,6 +264,7 @@ def _scattered(csr: CSR, rows: Any, cols: Any, xp: Any) -> CSR:
     return from_numbers(csr, numbers[order], width, csr.data[order])
 
 
+@at_home
 def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     """Entries moved along an axis, those pushed over the end coming in at the start (with ``axis=None``, row after
     row).

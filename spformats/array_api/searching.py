@@ -13,8 +13,10 @@ from spformats.array_api.patterns import combine
 from spformats.array_api.segments import reduce_rows
 from spformats.array_api.statistical import by_rows, reduced_axes, shaped, stored_values
 from spformats.formats import CSR, _arrays
+from spformats.formats.device import at_home
 
 
+@at_home
 def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Number of elements that are not 0.
 
@@ -64,6 +66,7 @@ def _coordinates(x: Any) -> tuple[Any, Any]:
     return _arrays.rows_of(csr.indptr)[full], csr.indices[full].astype(np.int64)
 
 
+@at_home
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Rows and columns of the elements that are not 0, row after row.
 
@@ -84,6 +87,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     return _coordinates(x) if is_sparse(x) else storage(x).nonzero(x)
 
 
+@at_home
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Place of the (first) largest element, the zeros that are not stored included.
 
@@ -112,6 +116,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     return _place(x, axis, keepdims, "max")
 
 
+@at_home
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Place of the (first) smallest element, the zeros that are not stored included.
 
@@ -180,6 +185,7 @@ def _first_in_rows(csr: CSR, operation: str) -> Any:
     return xp.minimum(stored, gap)
 
 
+@at_home
 def searchsorted(x1: Array, x2: Array, /, *, side: str = "left", sorter: Any = None) -> Array:
     """Where elements of x2 belong in the sorted vector x1; a sparse x2 is treated as `densify` allows.
 
@@ -213,6 +219,7 @@ def searchsorted(x1: Array, x2: Array, /, *, side: str = "left", sorter: Any = N
     return storage(x1).searchsorted(x1, x2, side=side, sorter=sorter)
 
 
+@at_home
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     """Elements of x1 where the condition holds, else of x2.
 

@@ -9,6 +9,7 @@ import numpy as np
 from spformats.array_api.densify import densified, permit
 from spformats.array_api.elementwise_unary import over_stored
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
+from spformats.formats.device import at_home
 
 
 class UniqueCounts(NamedTuple):
@@ -35,6 +36,7 @@ def _counted(x: Any) -> tuple[Any, Any]:
     return values, counts.astype(np.int64)
 
 
+@at_home
 def unique_values(x: Array, /) -> Array:
     """The different elements, a dense vector; every NaN is different.
 
@@ -57,6 +59,7 @@ def unique_values(x: Array, /) -> Array:
     return _counted(x)[0] if is_sparse(x) else storage(x).unique_values(x)
 
 
+@at_home
 def unique_counts(x: Array, /) -> Any:
     """The different elements and how often each occurs.
 
@@ -79,6 +82,7 @@ def unique_counts(x: Array, /) -> Any:
     return UniqueCounts(*_counted(x)) if is_sparse(x) else storage(x).unique_counts(x)
 
 
+@at_home
 def unique_inverse(x: Array, /) -> Any:
     """The different elements, and for every element which it is: dense, where `spformats.config` allows it.
 
@@ -107,6 +111,7 @@ def unique_inverse(x: Array, /) -> Any:
     return storage(x).unique_inverse(densified(x, "unique_inverse", "every element has a number"))
 
 
+@at_home
 def unique_all(x: Array, /) -> Any:
     """`unique_counts` and `unique_inverse` together: dense, where `spformats.config` allows it.
 
@@ -134,6 +139,7 @@ def unique_all(x: Array, /) -> Any:
     return storage(x).unique_all(densified(x, "unique_all", "every element has a number"))
 
 
+@at_home
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     """Whether each element of x1 is one of x2's; sparse where a zero is not among those asked for.
 
@@ -168,6 +174,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
         x2 = unique_values(x2)
     if not is_sparse(x1):
         return xp.isin(x1, x2, invert=invert)
+
     def test(values: Any) -> Any:
         return xp.isin(values, x2, invert=invert)
 

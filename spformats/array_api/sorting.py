@@ -11,8 +11,10 @@ from spformats.array_api.joining import axis_of
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.array_api.statistical import by_rows
 from spformats.formats import CSR, _arrays
+from spformats.formats.device import at_home
 
 
+@at_home
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Each row (or column) sorted: the stored entries move to both ends and the zeros between them stay unstored.
 
@@ -65,6 +67,7 @@ def _sorted(x: Any, axis: int, descending: bool) -> Any:
     return made if axis == 1 else made._transposed(False)
 
 
+@at_home
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Places of the elements in sorted order: dense, where `spformats.config` allows it.
 

@@ -12,6 +12,7 @@ from spformats.array_api.joining import axis_of
 from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.array_api.segments import reduce_rows
 from spformats.formats import BSR, CDS, CSR, ELL, JAD, PJAD, SparseArray
+from spformats.formats.device import at_home
 
 
 def reduced_axes(axis: Any) -> tuple[int, ...]:
@@ -52,6 +53,7 @@ def _summed_dtype(A: Any, dtype: Any) -> Any:
     return xp.uint64 if xp.isdtype(A.dtype, "unsigned integer") else xp.int64
 
 
+@at_home
 def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Sum over axes; along one axis it is a product with a vector of ones, in A's own format.
 
@@ -124,6 +126,7 @@ def _extreme_of(x: Any, axes: tuple[int, ...], operation: str) -> Any:
     return xp.where(missing, pick(best, xp.zeros((), dtype=x.dtype)), best)
 
 
+@at_home
 def max(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Largest element over axes, the zeros that are not stored included; NaN where there is one.
 
@@ -152,6 +155,7 @@ def max(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     return _extreme(x, axis, keepdims, "max")
 
 
+@at_home
 def min(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Smallest element over axes, the zeros that are not stored included; NaN where there is one.
 
@@ -180,6 +184,7 @@ def min(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     return _extreme(x, axis, keepdims, "min")
 
 
+@at_home
 def prod(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Product over axes: 0 where an entry is not stored, NaN where it meets an infinity or NaN.
 

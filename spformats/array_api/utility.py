@@ -11,8 +11,10 @@ from spformats.array_api.joining import axis_of, concat
 from spformats.array_api.namespaces import Array, is_sparse, storage
 from spformats.array_api.searching import count_nonzero
 from spformats.array_api.statistical import reduced_axes
+from spformats.formats.device import at_home
 
 
+@at_home
 def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Whether any element is not 0 (NaN is not).
 
@@ -43,6 +45,7 @@ def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     return count_nonzero(x, axis=axis, keepdims=keepdims) > 0
 
 
+@at_home
 def all(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Whether every element is not 0; an entry that is not stored is.
 
@@ -74,6 +77,7 @@ def all(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     return count_nonzero(x, axis=axis, keepdims=keepdims) == math.prod(x.shape[a] for a in axes)
 
 
+@at_home
 def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
     """Differences of neighbours along an axis, ``n`` times; a sparse array stays sparse.
 

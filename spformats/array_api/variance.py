@@ -13,8 +13,10 @@ from spformats.array_api.namespaces import Array, is_sparse, storage, structural
 from spformats.array_api.segments import reduce_rows
 from spformats.array_api.statistical import by_rows, reduced_axes, shaped, sum
 from spformats.formats import _arrays
+from spformats.formats.device import at_home
 
 
+@at_home
 def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Mean over axes, the zeros that are not stored included.
 
@@ -57,6 +59,7 @@ def _divided(total: Any, count: float) -> Any:
     return total / count
 
 
+@at_home
 def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Variance over axes, the zeros that are not stored included; the divisor is the number of entries less
     ``correction``.
@@ -129,6 +132,7 @@ def _squared_deviations(x: Any, axes: tuple[int, ...], average: Any) -> Any:
     return reduce_rows(csr, "sum", deviation * deviation, 0) + rest
 
 
+@at_home
 def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Standard deviation over axes: the square root of `var`.
 

@@ -66,15 +66,23 @@ def explain(operation: str, A: Any, x: Any = None, trans: str = "N") -> Explanat
         raise ValueError(f"trans must be 'N', 'T' or 'C', got {trans!r}")
     head = f"{operation} on {A.format} {A.shape} {A.dtype}"
     if operation in FACTORISATIONS:
-        return Explanation(operation, None, (
-            f"{head}: no kernel of ours",
-            "  SciPy factorises: it asks A for SciPy's own CSC array (A.tocsc()), a copy, and works on that",
-        ))
+        return Explanation(
+            operation,
+            None,
+            (
+                f"{head}: no kernel of ours",
+                "  SciPy factorises: it asks A for SciPy's own CSC array (A.tocsc()), a copy, and works on that",
+            ),
+        )
     if operation in MULTIPLIES:
-        return Explanation(operation, None, (
-            f"{head}: no kernel of its own",
-            '  SciPy reaches A by products, A @ x: explain("spmv", A) says which kernel runs them',
-        ))
+        return Explanation(
+            operation,
+            None,
+            (
+                f"{head}: no kernel of its own",
+                '  SciPy reaches A by products, A @ x: explain("spmv", A) says which kernel runs them',
+            ),
+        )
     if x is not None:
         x = _operand(operation, A, x, trans)
     if operation == "spgemm":

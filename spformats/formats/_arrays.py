@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from typing import Any
 
@@ -20,12 +19,6 @@ def xp_of(array: Any) -> Any:
         return np
     name = type(array).__module__.partition(".")[0]
     return sys.modules[name] if name == "cupy" else array_api_compat.array_namespace(array)
-
-
-def home_of(array: Any) -> Any:
-    """Context in which new arrays are made on the array's device, for libraries whose devices are contexts."""
-    device = getattr(array, "device", None)
-    return device if hasattr(device, "__enter__") else contextlib.nullcontext()
 
 
 def index_dtype(*largest: int) -> type[np.signedinteger[Any]]:

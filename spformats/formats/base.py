@@ -11,6 +11,7 @@ import numpy as np
 
 from spformats.formats import _arrays
 from spformats.formats._format_name import FormatName
+from spformats.formats.device import at_home, home_of
 from spformats.mixins.access import Access
 from spformats.mixins.array_object import ArrayObject
 from spformats.mixins.comparison import Comparison
@@ -223,10 +224,11 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
     def _converted(self, conversion: Callable[[Any], Any]) -> Any:
         """``conversion(self)``, made on NumPy where the values lie in a library that has no way to scatter."""
         if self._namespace in _SCATTERING:
-            with _arrays.home_of(self._holder.data):
+            with home_of(self._holder.data):
                 return conversion(self)
         return conversion(self.to_namespace(np)).to_namespace(self._library)
 
+    @at_home
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
         """The same array with values of another dtype (complex to real keeps the real part, as in NumPy).
 
@@ -250,6 +252,7 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
 
         return self._with_data(array_api_compat.array_namespace(self.data).astype(self.data, dtype))
 
+    @at_home
     def copy(self) -> Self:
         """A copy that shares no memory with this one."""
         if self._source is not None:
@@ -269,6 +272,7 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
             return rebuild_view, (base, taken)
         return _rebuild, (type(self), self._parts(), self.shape, self._parameters())
 
+    @at_home
     def conj(self) -> Self:
         """The complex conjugate; the array itself where its values are real."""
         return self._conjugated()

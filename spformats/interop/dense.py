@@ -9,9 +9,7 @@ import numpy as np
 from spformats.formats import CSR, SparseArray, _arrays
 
 
-def from_dense(
-    obj: Any, *, dtype: Any = None, keep_dtype: bool = False, signed_zeros: bool = False
-) -> SparseArray:
+def from_dense(obj: Any, *, dtype: Any = None, keep_dtype: bool = False, signed_zeros: bool = False) -> SparseArray:
     """CSR of the nonzeros of a dense 2-D array (NaN counts as one), in the array's own library.
 
     The values get ``dtype``; without one they keep theirs if ``keep_dtype``, else integers and bool become floats.

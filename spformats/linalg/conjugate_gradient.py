@@ -13,8 +13,15 @@ from spformats.linalg.products import check_operand
 
 
 def cg(
-    A: SparseArray, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None,
-    M: Any = None, callback: Callable[[Any], None] | None = None,
+    A: SparseArray,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,
+    callback: Callable[[Any], None] | None = None,
 ) -> tuple[Any, int]:
     """Solve ``A x = b`` for a Hermitian positive definite A by the conjugate gradient method.
 

@@ -6,8 +6,10 @@ import operator
 from typing import Any
 
 from spformats.formats import DiagonalArray, SparseArray, _arrays
+from spformats.formats.device import at_home
 
 
+@at_home
 def diagonal(A: SparseArray, k: int = 0) -> Any:
     """The k-th diagonal as a dense vector; empty where k lies outside the shape."""
     try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from spformats.formats.device import at_home
 from spformats.mixins.scipy_protocol import asked_by_scipy
 
 
@@ -75,6 +76,7 @@ class ArrayObject:
             raise ValueError(f"array API version {api_version!r} is not supported; 2024.12 and 2025.12 are")
         return spformats
 
+    @at_home
     def todense(self: Any) -> Any:
         """The dense array, in the array library of the values."""
         if self._namespace not in ("numpy", "cupy"):

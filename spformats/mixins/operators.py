@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from spformats.dispatch import plan_key
+from spformats.formats.device import at_home
 
 
 @functools.cache
@@ -132,6 +133,7 @@ class Operators:
     def _scaled(self: Any, factor: Any) -> Any:
         return self._with_values(lambda v: v * factor)
 
+    @at_home
     def _with_values(self: Any, change: Any) -> Any:
         """The same layout with every stored value changed by a function that keeps zero."""
         if self._source is not None:  # change the values below the view

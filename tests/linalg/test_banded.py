@@ -28,9 +28,7 @@ def test_to_banded(format, dtype):
     assert ab.dtype == dtype
     assert sf.linalg.bandwidth(A) == (2, 1)
     b = np.arange(4.0)
-    np.testing.assert_allclose(
-        solve_banded((2, 1), ab, b), np.linalg.solve(M, b), rtol=100 * np.finfo(dtype).eps
-    )
+    np.testing.assert_allclose(solve_banded((2, 1), ab, b), np.linalg.solve(M, b), rtol=100 * np.finfo(dtype).eps)
 
 
 def test_wider_bands():

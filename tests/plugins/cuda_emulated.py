@@ -58,6 +58,13 @@ def register_emulated() -> None:
     for kernel in dispatch.kernels():
         if kernel.namespace == "cupy":
             name = NAME if kernel.name == "cuda" else f"{NAME}-{kernel.name}"
-            dispatch.register(
-                kernel.operation, kernel.format, "numpy", name=name, priority=-5, prepare=True, supports=kernel.supports
-            )(kernel.function)
+            register = dispatch.register(
+                kernel.operation,
+                kernel.format,
+                "numpy",
+                name=name,
+                priority=-5,
+                prepare=kernel.prepare,
+                supports=kernel.supports,
+            )
+            register(kernel.function)

@@ -25,7 +25,8 @@ template <class T> T __ldg(const T* p) {
 }
 template <class T> T __ldcs(const T* p) { return __ldg(p); }
 template <class T> void __stcs(T* p, T v) { *p = v; }
-template <class T> void atomicAdd(T* p, T v) { *p += v; }
+template <class T> T atomicAdd(T* p, T v) { const T old = *p; *p += v; return old; }
+template <class T> T atomicCAS(T* p, T old, T v) { const T seen = *p; if (seen == old) *p = v; return seen; }
 inline long long min(long long a, long long b) { return a < b ? a : b; }
 inline long long max(long long a, long long b) { return a > b ? a : b; }
 

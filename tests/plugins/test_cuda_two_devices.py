@@ -118,3 +118,50 @@ def test_conversions_stay_on_their_device():
     C = matrix("csr", {}).to_device("cuda:1")
     for format, layout in FORMATS:
         assert C.asformat(format, **layout).data.device.id == 1
+
+
+FUNCTIONS = {
+    **{n: getattr(sf, n) for n in "abs sqrt square real exp max min prod mean std argmax count_nonzero any".split()},
+    **{n: getattr(sf, n) for n in "nonzero sort unique_values flip tril zeros_like matrix_transpose".split()},
+    **{f"{n} of two": lambda A, n=n: getattr(sf, n)(A, A) for n in "add multiply maximum greater divide equal".split()},
+    **{f"{n} of rows": lambda A, n=n: getattr(sf, n)(A, axis=1) for n in "sum mean max argmax cumulative_sum".split()},
+    **{n: lambda A, n=n: getattr(A, n)() for n in "todense diagonal copy conj".split()},
+    "-A": lambda A: -A,
+    "2 * A": lambda A: 2 * A,
+    "A * x": lambda A: A * cupy.asarray(on(1, np.ones(400))),
+    "A + dense": lambda A: A + A.todense(),
+    "sums of columns": lambda A: A.sum(axis=0),
+    "row": lambda A: A[3],
+    "slice": lambda A: A[1:50, 2:],
+    "rows": lambda A: A[[1, 2]],
+    "astype": lambda A: A.astype(np.float32),
+    "concat": lambda A: sf.concat([A, A]),
+    "where": lambda A: sf.where(A > 0, A, A),
+    "matrix_norm": sf.linalg.matrix_norm,
+}
+
+
+def devices_of(result):
+    """The devices of everything in a result."""
+    if isinstance(result, sf.SparseArray):
+        return {getattr(result, name).device.id for name in result.components if hasattr(getattr(result, name), "get")}
+    if isinstance(result, tuple | list):
+        return set().union(*map(devices_of, result))
+    return {result.device.id}
+
+
+@pytest.mark.parametrize(("format", "layout"), FORMATS, ids=IDS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_run_on_the_device_of_their_operand(name, format, layout):
+    A = matrix(format, layout).to_device("cuda:1")
+    with sf.config(densify=True):
+        assert devices_of(FUNCTIONS[name](A)) == {1}
+    assert cupy.cuda.runtime.getDevice() == 0
+
+
+def test_functions_refuse_operands_on_two_devices():
+    A = matrix("csr", {}).to_device("cuda:1")
+    B = A.to_device("cuda:0")
+    for function in (sf.add, sf.multiply, sf.maximum, lambda A, B: sf.concat([A, B]), lambda A, B: A + B.todense()):
+        with pytest.raises(TypeError, match="cuda:1 and another on cuda:0"):
+            function(A, B)
