@@ -1,104 +1,322 @@
 // C = A @ B of CSR or BSR matrices, Gustavson's way: row i of C is the sum of the rows of B that row i of A names.
 // GROUP neighbouring threads own a row (a part of a warp, or all BLOCK threads of a block). Macros beside those of
-// common.cuh: GROUP, BLOCK; TABLE (slots of a row's hash table in shared memory, 0: in global memory), FILL for
-// `pattern`; HEIGHT, INNER, WIDTH (blocks of A are HEIGHT x INNER, of B INNER x WIDTH) for `values`.
+// common.cuh, which also choose what is compiled: LIMITS (most columns of C's rows in each class but the last, rising)
+// for `measure` and `classify`; TABLE (slots of a row's hash table in shared memory, 0: in global memory) and FILL for
+// `pattern`; HEIGHT, INNER, WIDTH (blocks of A are HEIGHT x INNER, of B INNER x WIDTH) for the kernels of the values.
 
-#define ROWS_AT_ONCE (BLOCK / GROUP)
 #define MEET() do { if (GROUP > 32) __syncthreads(); else __syncwarp(); } while (0)
-
-__device__ __forceinline__ int swapped_in(int* slot, int old, int key) { return atomicCAS(slot, old, key); }
-__device__ __forceinline__ i64 swapped_in(i64* slot, i64 old, i64 key) {
-    return i64(atomicCAS(reinterpret_cast<unsigned long long*>(slot), (unsigned long long)old, (unsigned long long)key));
-}
+#define SIZE (HEIGHT * WIDTH)
 
 // the most that any group of this warp has to do, so that all its threads meet as often
-__device__ __forceinline__ i64 longest_of_warp(i64 mine) {
+template <class T> __device__ __forceinline__ T largest_of_warp(T mine) {
 #pragma unroll
     for (int mask = GROUP; mask < 32; mask *= 2) mine = max(mine, shuffle_xor(mine, mask));
     return mine;
 }
 
-#ifdef TABLE
-// Counts the different columns in each of the listed rows of C, or (FILL) writes row * cols + column of each of them into
-// keys, in any order inside a row. A slot of a hash table is free while it holds -1; tables have room for every column.
-extern "C" __global__ void __launch_bounds__(BLOCK) pattern(
-    i64 count, const i64* __restrict__ rows, const i64* __restrict__ a_ptr, const INDEX* __restrict__ a_cols,
-    const i64* __restrict__ b_ptr, const INDEX* __restrict__ b_cols, i64 cols, i64* lengths,
-    const i64* __restrict__ c_ptr, i64* keys, INDEX* tables, i64 table_size) {
-#if TABLE
-    __shared__ INDEX shared_tables[ROWS_AT_ONCE * TABLE];
+// Threads that share one row of B, as a logarithm: about as many as it has products, so that others take the next one.
+__device__ __forceinline__ int log_lanes(i64 products, i64 entries) {
+    int log = 2;
+    while ((1 << log) < GROUP && (entries << log) < products) ++log;
+    return log;
+}
+
+// What a row takes a warp: its products, and for each entry the wait for a row of B.
+__device__ __forceinline__ i64 cost_of(i64 products, i64 entries) { return products + 8 * entries; }
+
+#if defined(LIMITS)
+// The products each row of C takes.
+extern "C" __global__ void __launch_bounds__(BLOCK) measure(
+    i64 rows, const i64* __restrict__ a_ptr, const INDEX* __restrict__ a_cols, const i64* __restrict__ b_ptr, i64* work) {
+    const i64 row = (i64(blockIdx.x) * BLOCK + threadIdx.x) / GROUP;
+    const int lane = threadIdx.x % GROUP;
+    const i64 end = row < rows ? a_ptr[row + 1] : 0;
+    i64 sum = 0;
+    for (i64 k = row < rows ? a_ptr[row] + lane : 0; k < end; k += GROUP) {
+        const i64 inner = i64(__ldg(a_cols + k));
+        sum += __ldg(b_ptr + inner + 1) - __ldg(b_ptr + inner);
+    }
+#pragma unroll
+    for (int mask = 1; mask < GROUP; mask *= 2) sum += shuffle_xor(sum, mask);
+    if (row < rows && lane == 0) work[row] = sum;
+}
+
+// kind: the class of each row of C that has at most size columns. totals: for each limit, the rows of the classes behind
+// it; then the largest size, the sum of all sizes, that of the last class, the largest cost of a row, that of all rows.
+// A row with much work for its size is put in a class of more threads.
+extern "C" __global__ void __launch_bounds__(BLOCK) classify(
+    i64 rows, const i64* __restrict__ bound, i64 cols, i64 block_size, const i64* __restrict__ work,
+    const i64* __restrict__ a_ptr, signed char* kind, i64* totals) {
+    constexpr i64 limits[] = {LIMITS};
+    constexpr int CLASSES = sizeof(limits) / sizeof(i64), FIGURES = CLASSES + 5;
+    i64 figures[FIGURES] = {};
+    for (i64 row = i64(blockIdx.x) * BLOCK + threadIdx.x; row < rows; row += i64(gridDim.x) * BLOCK) {
+        const i64 size = min(bound[row], cols), last = limits[CLASSES - 1];
+        const i64 weight = size > last ? size : min(max(size, work[row] / 16), last);
+        const i64 cost = cost_of(work[row] * block_size, a_ptr[row + 1] - a_ptr[row]);
+        int number = 0;
+#pragma unroll
+        for (int c = 0; c < CLASSES; ++c) {
+            number += weight > limits[c];
+            figures[c] += weight > limits[c];
+        }
+        kind[row] = number;
+        figures[CLASSES] = max(figures[CLASSES], size);
+        figures[CLASSES + 1] += size;
+        if (number == CLASSES) figures[CLASSES + 2] += size;
+        figures[CLASSES + 3] = max(figures[CLASSES + 3], cost);
+        figures[CLASSES + 4] += cost;
+    }
+#pragma unroll
+    for (int f = 0; f < FIGURES; ++f) {
+        const bool largest = f == CLASSES || f == CLASSES + 3;
+        i64 all = figures[f];
+#pragma unroll
+        for (int mask = 1; mask < 32; mask *= 2) {
+            const i64 other = shuffle_xor(all, mask);
+            all = largest ? max(all, other) : all + other;
+        }
+        if (threadIdx.x % 32) continue;
+        if (largest) atomicMax(totals + f, all);
+        else atomicAdd(reinterpret_cast<unsigned long long*>(totals + f), (unsigned long long)all);
+    }
+}
 #endif
-    __shared__ int found[ROWS_AT_ONCE];
-    const int group = threadIdx.x / GROUP, lane = threadIdx.x % GROUP;
-    for (i64 first = i64(blockIdx.x) * ROWS_AT_ONCE; first < count; first += i64(gridDim.x) * ROWS_AT_ONCE) {
-        const bool active = first + group < count;
-        const i64 row = active ? rows[first + group] : 0;
-#if TABLE
-        INDEX* table = shared_tables + group * TABLE;
-        const i64 size = TABLE;
-#else
-        INDEX* table = tables + i64(blockIdx.x) * table_size;
-        const i64 size = table_size;
-#endif
-        for (i64 slot = lane; slot < size; slot += GROUP) table[slot] = -1;
-        if (lane == 0) found[group] = 0;
-        MEET();
-        const i64 begin = active ? a_ptr[row] : 0, end = active ? a_ptr[row + 1] : 0, start = FILL && active ? c_ptr[row] : 0;
-        for (i64 k = begin; k < end; ++k) {
-            const i64 inner = i64(__ldg(a_cols + k)), stop = __ldg(b_ptr + inner + 1);
-            for (i64 j = __ldg(b_ptr + inner) + lane; j < stop; j += GROUP) {
-                const INDEX column = __ldg(b_cols + j);
-                unsigned slot = (unsigned(column) * 2654435769u ^ unsigned(i64(column) >> 32)) & unsigned(size - 1);
-                while (true) {
-                    const INDEX seen = swapped_in(table + slot, INDEX(-1), column);
-                    if (seen == -1) {  // this thread has put the column in
-                        const int place = atomicAdd(found + group, 1);
-                        if (FILL) keys[start + place] = row * cols + i64(column);
-                        break;
-                    }
-                    if (seen == column) break;
-                    slot = (slot + 1) & unsigned(size - 1);
+
+#if defined(TABLE)
+__device__ __forceinline__ int swapped_in(int* slot, int old, int key) { return atomicCAS(slot, old, key); }
+__device__ __forceinline__ i64 swapped_in(i64* slot, i64 old, i64 key) {
+    return i64(atomicCAS(reinterpret_cast<unsigned long long*>(slot), (unsigned long long)old, (unsigned long long)key));
+}
+
+// Whether this thread has put the column into the table of 1 << log slots, where it was missing; free slots hold -1.
+__device__ __forceinline__ bool put_in(INDEX* table, int log, INDEX column) {
+    const unsigned folded = unsigned(column) ^ unsigned(i64(column) >> 32) * 2246822507u;
+    unsigned slot = folded * 2654435769u >> (32 - log);
+    while (true) {
+        INDEX seen = *static_cast<volatile INDEX*>(table + slot);  // most columns are there: no need of an atomic
+        if (seen == -1) seen = swapped_in(table + slot, INDEX(-1), column);
+        if (seen == -1) return true;
+        if (seen == column) return false;
+        slot = (slot + 1) & ((1u << log) - 1);
+    }
+}
+
+// Bitonic sort of count (a power of two, the same in the whole warp) numbers in shared memory, by a group. Pairs at most
+// 32 apart stay with one warp from step to step, so a block meets only around the other steps.
+__device__ __forceinline__ void sort(INDEX* list, int count, int lane) {
+    for (int width = 2; width <= count; width *= 2)
+        for (int stride = width / 2; stride; stride /= 2) {
+            for (int pair = lane; pair < count / 2; pair += GROUP) {
+                const int low = 2 * pair - (pair & (stride - 1)), high = low + stride;
+                const INDEX a = list[low], b = list[high];
+                if ((a > b) == !(low & width)) {
+                    list[low] = b;
+                    list[high] = a;
                 }
             }
+            if (stride > 32 || (stride == 1 && width > 32)) MEET();  // this step, or the next one, goes across warps
+            else __syncwarp();
         }
+}
+
+// Counts the different columns in each of the listed rows of C, of which there are at most bound, or (FILL) writes them:
+// in order into c_cols, from c_ptr on; where the tables lie in global memory, in any order and as number in the list *
+// cols + column into keys, from key_ptr on.
+extern "C" __global__ void __launch_bounds__(BLOCK) pattern(
+    i64 count, const i64* __restrict__ rows, const i64* __restrict__ bound, const i64* __restrict__ work,
+    const i64* __restrict__ a_ptr, const INDEX* __restrict__ a_cols, const i64* __restrict__ b_ptr,
+    const INDEX* __restrict__ b_cols, i64 cols, i64* lengths, const i64* __restrict__ c_ptr, INDEX* c_cols,
+    const i64* __restrict__ key_ptr, i64* keys, INDEX* tables, i64 room) {
+    constexpr int ROWS = BLOCK / GROUP;
+    __shared__ int found[ROWS];
+    const int group = threadIdx.x / GROUP, lane = threadIdx.x % GROUP;
+#if TABLE
+    __shared__ INDEX shared_tables[ROWS * TABLE];
+    INDEX* table = shared_tables + group * TABLE;
+#else
+    INDEX* table = tables + i64(blockIdx.x) * room;
+#endif
+    for (i64 first = i64(blockIdx.x) * ROWS; first < count; first += i64(gridDim.x) * ROWS) {
+        const i64 at = first + group;
+        const bool active = at < count;
+        const i64 row = rows[active ? at : 0], begin = a_ptr[row], end = active ? a_ptr[row + 1] : 0;
+        int log = 3;
+        for (const i64 most = min(bound[row], cols); (i64(7) << log) < 8 * most;) ++log;
+        for (i64 slot = lane; slot < i64(1) << log; slot += GROUP) table[slot] = -1;
+        if (lane == 0) found[group] = 0;
         MEET();
-        if (!FILL && active && lane == 0) lengths[row] = found[group];
+        const int share = log_lanes(work[row], end - begin);
+        int mine = 0;
+        for (i64 k = begin + (lane >> share); k < end; k += GROUP >> share) {
+            const i64 inner = i64(__ldg(a_cols + k)), stop = __ldg(b_ptr + inner + 1);
+            for (i64 j = __ldg(b_ptr + inner) + (lane & ((1 << share) - 1)); j < stop; j += 1 << share) {
+                const INDEX column = __ldg(b_cols + j);
+                const bool added = put_in(table, log, column);
+#if TABLE || !FILL
+                mine += added;
+#else
+                if (added) keys[key_ptr[at] + atomicAdd(found, 1)] = at * cols + i64(column);
+#endif
+            }
+        }
+#if !FILL
+        if (mine) atomicAdd(found + group, mine);
+        MEET();
+        if (active && lane == 0) lengths[row] = found[group];
+#elif TABLE
+        MEET();
+        INDEX held[TABLE / GROUP];  // the columns move to the front of the table
+        mine = 0;
+#pragma unroll
+        for (int i = 0; i < TABLE / GROUP; ++i) {
+            const int slot = i * GROUP + lane;
+            held[i] = slot < 1 << log ? table[slot] : INDEX(-1);
+            mine += held[i] != -1;
+        }
+        int place = atomicAdd(found + group, mine);
+        MEET();
+#pragma unroll
+        for (int i = 0; i < TABLE / GROUP; ++i)
+            if (held[i] != -1) table[place++] = held[i];
+        const int length = found[group];
+        int padded = 1;
+        while (padded < length) padded *= 2;
+        padded = largest_of_warp(padded);
+        const i64 largest = sizeof(INDEX) == 4 ? 0x7fffffffll : 0x7fffffffffffffffll;
+        for (int i = length + lane; i < padded; i += GROUP) table[i] = INDEX(largest);
+        MEET();
+        sort(table, padded, lane);
+        for (int i = lane; i < length; i += GROUP) c_cols[c_ptr[row] + i] = table[i];
+#endif
         MEET();
     }
 }
+#endif
+
+#if defined(HEIGHT)
+// The pieces a row of C is added up in, 1 unless it costs far more than limit. Each piece has a row of its own to add up
+// in, so their number is kept down where that is long.
+__device__ __forceinline__ i64 pieces_of(i64 entries, i64 work, i64 length, i64 limit) {
+    const i64 cost = cost_of(work * SIZE, entries);
+    if (cost <= 2 * limit || entries < 2 || !length) return 1;
+    return min(min(entries, cost / limit), 4 * work / length);
+}
+
+// The pieces of each row that has several, and the room for them in entries of C; else both are 0.
+extern "C" __global__ void __launch_bounds__(BLOCK) cut(
+    i64 rows, i64 limit, const i64* __restrict__ work, const i64* __restrict__ a_ptr, const i64* __restrict__ c_ptr,
+    i64* pieces, i64* room) {
+    const i64 row = i64(blockIdx.x) * BLOCK + threadIdx.x;
+    if (row >= rows) return;
+    const i64 length = c_ptr[row + 1] - c_ptr[row];
+    const i64 number = pieces_of(a_ptr[row + 1] - a_ptr[row], work[row], length, limit);
+    pieces[row] = number > 1 ? number : 0;
+    room[row] = number > 1 ? number * length : 0;
+}
+#endif
+
+#if defined(PLACES)
+#if PLACES
+typedef int place_t;
 #else
-// Adds up the values of the listed rows of C, whose pattern is known and whose values are zero. The threads of a group
-// take different entries of one row of B, and meet before the next one: every sum runs in the order of A's row.
+typedef i64 place_t;
+#endif
+
+// Adds up the values of the listed rows of C that are not cut, or (PIECES) of all pieces, where rows names the row of each
+// piece. Some threads of a group take one row of B, others the next ones at the same time, and they add in turns: the
+// order is the same in every run. Sums of up to PLACES entries of C are kept in shared memory, else in out itself.
 extern "C" __global__ void __launch_bounds__(BLOCK) values(
-    i64 count, const i64* __restrict__ rows, const i64* __restrict__ a_ptr, const INDEX* __restrict__ a_cols,
+    i64 count, const i64* __restrict__ rows, const i64* __restrict__ pieces, const i64* __restrict__ room, i64 limit,
+    const i64* __restrict__ work, const i64* __restrict__ a_ptr, const INDEX* __restrict__ a_cols,
     const TA* __restrict__ a, const i64* __restrict__ b_ptr, const INDEX* __restrict__ b_cols, const TX* __restrict__ b,
-    const i64* __restrict__ c_ptr, const INDEX* __restrict__ c_cols, TY* c) {
-    const i64 at = (i64(blockIdx.x) * BLOCK + threadIdx.x) / GROUP;
-    const int lane = threadIdx.x % GROUP;
-    const i64 row = at < count ? rows[at] : 0, begin = a_ptr[row], mine = at < count ? a_ptr[row + 1] - begin : 0;
-    const i64 longest = longest_of_warp(mine), low = c_ptr[row], high = c_ptr[row + 1];
-    for (i64 k = 0; k < longest; ++k) {
-        if (k < mine) {
-            const i64 inner = i64(__ldg(a_cols + begin + k)), from = __ldg(b_ptr + inner);
-            const i64 entries = (__ldg(b_ptr + inner + 1) - from) * (HEIGHT * WIDTH);
-            const TA* left = a + (begin + k) * (HEIGHT * INNER);
-            for (i64 e = lane; e < entries; e += GROUP) {
-                const i64 j = from + e / (HEIGHT * WIDTH);
-                const int r = int(e % (HEIGHT * WIDTH)) / WIDTH, q = int(e % WIDTH);
-                const INDEX column = __ldg(b_cols + j);
-                i64 place = low;  // the last entry that is not behind this column: it is there
-                for (i64 left_over = high - low; left_over > 1;) {
-                    const i64 half = left_over / 2;
-                    if (__ldg(c_cols + place + half) <= column) place += half;
-                    left_over -= half;
-                }
-                TY s = c[(place * HEIGHT + r) * WIDTH + q];
+    const i64* __restrict__ c_ptr, const INDEX* __restrict__ c_cols, TY* out) {
+    const int group = threadIdx.x / GROUP, lane = threadIdx.x % GROUP;
+    const i64 at = i64(blockIdx.x) * (BLOCK / GROUP) + group, row = rows[at < count ? at : 0], low = c_ptr[row];
+    i64 begin = a_ptr[row], end = a_ptr[row + 1];
+    const i64 entries = end - begin;
+    place_t length = place_t(c_ptr[row + 1] - low);
+#if PIECES
+    const i64 number = pieces[row + 1] - pieces[row], part = at - pieces[row];
+    end = begin + entries * (part + 1) / number;
+    begin += entries * part / number;
+    TY* result = out + (room[row] + part * length) * SIZE;
+    const bool active = at < count;
+#else
+    TY* result = out + low * SIZE;
+    const bool active = at < count && pieces_of(entries, work[row], length, limit) == 1;
+#endif
+    if (!active) {
+        end = begin;
+        length = 0;
+    }
+#if PLACES
+    __shared__ INDEX shared_columns[BLOCK / GROUP * PLACES];
+    __shared__ TY shared_sums[BLOCK / GROUP * PLACES * SIZE];
+    INDEX* columns = shared_columns + group * PLACES;
+    TY* sums = shared_sums + group * PLACES * SIZE;
+    for (int i = lane; i < length; i += GROUP) columns[i] = c_cols[low + i];
+#else
+    const INDEX* __restrict__ columns = c_cols + low;
+    TY* sums = result;
+#endif
+    for (place_t i = lane; i < length * SIZE; i += GROUP) sums[i] = ZERO(TY);
+    const int share = largest_of_warp(log_lanes(work[row] * SIZE, entries));
+    const int turns = GROUP >> share, turn = lane >> share;
+    const i64 longest = largest_of_warp(end - begin);
+    MEET();
+    for (i64 k = 0; k < longest; k += GROUP) {
+        i64 from = 0, stop = 0;  // each thread looks up one row of B
+        if (begin + k + lane < end) {
+            const i64 inner = i64(__ldg(a_cols + begin + k + lane));
+            from = __ldg(b_ptr + inner);
+            stop = __ldg(b_ptr + inner + 1);
+        }
+        for (int t = turn; t - turn < min(i64(GROUP), longest - k); t += turns) {
+            const i64 first = __shfl_sync(0xffffffffu, from, t, GROUP);
+            const i64 elements = (__shfl_sync(0xffffffffu, stop, t, GROUP) - first) * SIZE;
+            const TA* left = a + (begin + k + t) * (HEIGHT * INNER);
+            for (i64 e = lane & ((1 << share) - 1); __any_sync(0xffffffffu, e < elements); e += 1 << share) {
+                place_t place = 0;
+                TY product = ZERO(TY);
+                if (e < elements) {
+                    const i64 j = first + e / SIZE;
+                    const int r = int(e % SIZE) / WIDTH, q = int(e % WIDTH);
+                    const INDEX column = __ldg(b_cols + j);
 #pragma unroll
-                for (int i = 0; i < INNER; ++i) madd(s, reuse(left + r * INNER + i), reuse(b + (j * INNER + i) * WIDTH + q));
-                c[(place * HEIGHT + r) * WIDTH + q] = s;
+                    for (int i = 0; i < INNER; ++i)
+                        madd(product, reuse(left + r * INNER + i), reuse(b + (j * INNER + i) * WIDTH + q));
+                    for (place_t rest = length; rest > 1;) {  // the last entry not behind this column: it is there
+                        const place_t half = rest / 2;
+                        if (columns[place + half] <= column) place += half;
+                        rest -= half;
+                    }
+                    place = place * SIZE + r * WIDTH + q;
+                }
+                for (int now = 0; now < turns; ++now) {
+                    if (now == turn && e < elements) sums[place] = add(sums[place], product);
+                    MEET();
+                }
             }
         }
-        MEET();
+    }
+#if PLACES
+    for (int i = lane; i < length * SIZE; i += GROUP) result[i] = sums[i];
+#endif
+}
+#elif defined(HEIGHT)
+// Adds up the pieces of each row, one after the other; rows names the row of each piece, and the first of a row works.
+extern "C" __global__ void __launch_bounds__(BLOCK) combine(
+    const i64* __restrict__ rows, const i64* __restrict__ pieces, const i64* __restrict__ room,
+    const i64* __restrict__ c_ptr, const TY* __restrict__ scratch, TY* c) {
+    const i64 row = rows[blockIdx.x], number = pieces[row + 1] - pieces[row];
+    if (pieces[row] != blockIdx.x) return;
+    const i64 length = (c_ptr[row + 1] - c_ptr[row]) * SIZE;
+    const TY* sums = scratch + room[row] * SIZE;
+    for (i64 i = i64(blockIdx.y) * BLOCK + threadIdx.x; i < length; i += i64(gridDim.y) * BLOCK) {
+        TY s = sums[i];
+        for (i64 p = 1; p < number; ++p) s = add(s, sums[p * length + i]);
+        c[c_ptr[row] * SIZE + i] = s;
     }
 }
 #endif

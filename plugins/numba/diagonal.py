@@ -10,7 +10,7 @@ import numpy as np
 from spformats import dispatch
 
 from . import diagonal_kernels, diagonal_spmm_source
-from .launch import Run, matrix_run, split, vector_run
+from .launch import Run, is_large, matrix_run, split, vector_run
 
 FORMATS = ("cds", "hm", "cdm")
 _SAMPLE = 64
@@ -67,10 +67,11 @@ def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
     t = _table(A, trans)
     result = np.result_type(A.dtype, dtype)
     conj = trans == "C" and A.dtype.kind == "c"
-    kernel = diagonal_kernels.spmv_conj if conj else diagonal_kernels.spmv
+    nbytes = sum(_bytes(A, t, dtype, result))
+    kernel = diagonal_kernels.spmv(conj, diagonal_kernels.FAR if is_large(nbytes) else 0)
     values = t.flat[t.const_at]
     arrays = (t.flat, t.base, t.offsets, values.conj() if conj else values, t.const_offsets, t.cols)
-    return vector_run(kernel, arrays, t.rows, result, split(t.rows, sum(_bytes(A, t, dtype, result))))
+    return vector_run(kernel, arrays, t.rows, result, split(t.rows, nbytes))
 
 
 def _ranges(rows: int, matrix_bytes: int, column_bytes: int, k: int) -> list[tuple[int, int]]:

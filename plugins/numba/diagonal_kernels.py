@@ -7,23 +7,27 @@ read and write y once each. Diagonals that begin or end inside the block follow 
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .jit import kernel
-from .simd import get, put, vconj, vload, vmuladd, vupdate, vzero
+from .simd import get, prefetch, put, vconj, vload, vmuladd, vupdate, vzero
 
 BLOCK = 8192  # rows: long runs for the prefetchers, and y's part stays in the second-level cache
 EDGE = 1024  # rows where diagonals begin or end: those that do go one by one
-GROUP = 8
+FAR = 2048  # bytes from a load to the prefetch for a later one, for products that come from memory
 WIDTH = 8
 STEP = 4 * WIDTH
 
 
-def make_spmv(conj: bool):
-    """y[lo:hi] of one product; ``conj`` conjugates the matrix.
+@functools.cache
+def spmv(conj: bool, far: int):
+    """y[lo:hi] of one product; ``conj`` conjugates the matrix, ``far`` is the prefetch distance in bytes, 0 for none.
 
     ``const`` holds the value of each diagonal that is constant and has no stored values to read.
     """
+    most = 4 if far else 8  # diagonals side by side: more streams from memory at once defeat the prefetchers
 
     @kernel
     def diagonal_spmv(flat, base, offsets, const, const_offsets, cols, x, y, alpha, beta, lo, hi):
@@ -33,6 +37,7 @@ def make_spmv(conj: bool):
         const_at = np.empty(fixed, np.int64)
         fresh = beta == 0
         one = beta * 0 + 1
+        ahead = far // flat.itemsize
         inner, outer = np.int64(0), cols  # between them, rows are inside every diagonal
         for k in range(stored):
             inner, outer = max(inner, -get(offsets, k)), min(outer, cols - get(offsets, k))
@@ -58,14 +63,19 @@ def make_spmv(conj: bool):
                 if get(const_offsets, k) >= -first and last <= cols - get(const_offsets, k):
                     put(const_at, const_full, k)
                     const_full += 1
+            passes = max(1, (full + most - 1) // most)
+            group = (full + passes - 1) // passes
             done = const_done = 0
             b = beta
             keep = fresh
-            while True:  # a pass over the block for every GROUP diagonals: more streams at once defeat the prefetchers
-                stop = min(full, done + GROUP)
+            while True:
+                stop = min(full, done + group)
                 const_stop = const_full if stop == full else const_done
                 i = first
                 while i + STEP <= last:
+                    if far and done == 0:
+                        prefetch(x, cols - outer + i + ahead, STEP)  # where the last diagonal reads
+                        prefetch(y, i + ahead, STEP)
                     s0 = vzero(y, WIDTH)
                     s1 = vzero(y, WIDTH)
                     s2 = vzero(y, WIDTH)
@@ -73,6 +83,8 @@ def make_spmv(conj: bool):
                     for k in range(done, stop):
                         a = get(at, k) + i
                         j = get(shift, k) + i
+                        if far:
+                            prefetch(flat, a + ahead, STEP)
                         a0 = vload(flat, a, WIDTH)
                         a1 = vload(flat, a + WIDTH, WIDTH)
                         a2 = vload(flat, a + 2 * WIDTH, WIDTH)
@@ -124,6 +136,3 @@ def make_spmv(conj: bool):
                             put(y, i, get(y, i) + alpha * (get(const, k) * get(x, i + offset)))
 
     return diagonal_spmv
-
-
-spmv, spmv_conj = make_spmv(False), make_spmv(True)

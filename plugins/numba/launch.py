@@ -23,14 +23,14 @@ FAR, LARGE = 8192, 1 << 22
 Run = Callable[..., Any]
 
 
-def is_large(values: np.ndarray) -> bool:
-    """Whether a matrix of these values comes from memory, not from a cache."""
-    return values.nbytes >= LARGE
+def is_large(nbytes: int) -> bool:
+    """Whether so much comes from memory, not from a cache."""
+    return nbytes >= LARGE
 
 
 def prefetch_distance(values: np.ndarray) -> int:
     """How many bytes ahead a kernel that reads these values once, in order, asks for them; 0 for not at all."""
-    return FAR if is_large(values) else 0
+    return FAR if is_large(values.nbytes) else 0
 
 
 def split(

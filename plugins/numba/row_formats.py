@@ -144,7 +144,7 @@ def _spmv_kernel(rows: Rows) -> tuple[Callable[..., Any], tuple]:
 
 def _narrow(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Column indices of 16 bits, and what each block counts them from, if the matrix is large and they fit."""
-    if not is_large(rows.data):
+    if not is_large(rows.data.nbytes):
         return rows.indices, np.empty(0, np.int64)
     narrow, bases = np.empty(len(rows.indices), np.uint16), np.empty(len(rows.ptr) - 1, np.int64)
     of = (readable(a) for a in (rows.indices, rows.ptr, rows.rlen))

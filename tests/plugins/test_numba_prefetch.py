@@ -44,6 +44,28 @@ def test_products(monkeypatch, format, layout, dtype, distance):
     assert (abs(sf.spmv(A, x, y.copy(), alpha=2, beta=-1) - (2 * (exact @ x) - y)) <= 3 * bound).all()
 
 
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("count", [1, 4, 5, 9, 17])
+@pytest.mark.parametrize("format", ["cds", "hm", "cdm"])
+def test_diagonals(monkeypatch, format, count, dtype, large):
+    """Any number of passes over a block, beside diagonals of one number, rows before and behind them."""
+    monkeypatch.setattr(launch, "LARGE", 0 if large else 1 << 62)
+    rng = np.random.default_rng(2)
+    offsets = np.arange(count) - count // 3
+    values = [rng.standard_normal(403) + (1j * rng.standard_normal(403) if "c" in dtype else 0) for _ in offsets]
+    values[count // 2][:] = 2.5
+    shape = (391, 403 if format == "cds" else 391)
+    S = sp.diags_array([v[:391] for v in values], offsets=offsets, shape=shape).tocsr().astype(dtype)
+    A = sf.asarray(S, format=format)
+    exact = S.astype(np.complex128)
+    for M, E in ((A, exact), (A.T, exact.T), (A.H, exact.conj().T)):
+        x, y = (rng.standard_normal(n).astype(dtype) for n in E.shape[::-1])
+        bound = (count + 4) * np.finfo(dtype).eps * (abs(E) @ abs(x) + abs(y))
+        assert (abs(M @ x - E @ x) <= bound).all()
+        assert (abs(sf.spmv(M, x, y.copy(), alpha=2, beta=-1) - (2 * (E @ x) - y)) <= 3 * bound).all()
+
+
 def test_rows_left_in_their_order():
     """Uniform rows are not moved: another kernel, which does not read the permutation."""
     rng = np.random.default_rng(1)
