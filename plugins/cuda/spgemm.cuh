@@ -27,7 +27,8 @@ __device__ __forceinline__ i64 cost_of(i64 products, i64 entries) { return produ
 #if defined(LIMITS)
 // The products each row of C takes.
 extern "C" __global__ void __launch_bounds__(BLOCK) measure(
-    i64 rows, const i64* __restrict__ a_ptr, const INDEX* __restrict__ a_cols, const i64* __restrict__ b_ptr, i64* work) {
+    i64 rows, const i64* __restrict__ a_ptr, const INDEX* __restrict__ a_cols, const i64* __restrict__ b_ptr,
+    i64* work) {
     const i64 row = (i64(blockIdx.x) * BLOCK + threadIdx.x) / GROUP;
     const int lane = threadIdx.x % GROUP;
     const i64 end = row < rows ? a_ptr[row + 1] : 0;
@@ -41,9 +42,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) measure(
     if (row < rows && lane == 0) work[row] = sum;
 }
 
-// kind: the class of each row of C that has at most size columns. totals: for each limit, the rows of the classes behind
-// it; then the largest size, the sum of all sizes, that of the last class, the largest cost of a row, that of all rows.
-// A row with much work for its size is put in a class of more threads.
+// kind: the class of each row of C that has at most size columns. totals: for each limit, the rows of the classes
+// behind it; then the largest size, the sum of all sizes, that of the last class, the largest cost of a row, that of
+// all rows. A row with much work for its size is put in a class of more threads.
 extern "C" __global__ void __launch_bounds__(BLOCK) classify(
     i64 rows, const i64* __restrict__ bound, i64 cols, i64 block_size, const i64* __restrict__ work,
     const i64* __restrict__ a_ptr, signed char* kind, i64* totals) {
@@ -86,7 +87,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) classify(
 #if defined(TABLE)
 __device__ __forceinline__ int swapped_in(int* slot, int old, int key) { return atomicCAS(slot, old, key); }
 __device__ __forceinline__ i64 swapped_in(i64* slot, i64 old, i64 key) {
-    return i64(atomicCAS(reinterpret_cast<unsigned long long*>(slot), (unsigned long long)old, (unsigned long long)key));
+    typedef unsigned long long bits;
+    return i64(atomicCAS(reinterpret_cast<bits*>(slot), bits(old), bits(key)));
 }
 
 // Whether this thread has put the column into the table of 1 << log slots, where it was missing; free slots hold -1.
@@ -102,8 +104,8 @@ __device__ __forceinline__ bool put_in(INDEX* table, int log, INDEX column) {
     }
 }
 
-// Bitonic sort of count (a power of two, the same in the whole warp) numbers in shared memory, by a group. Pairs at most
-// 32 apart stay with one warp from step to step, so a block meets only around the other steps.
+// Bitonic sort of count (a power of two, the same in the whole warp) numbers in shared memory, by a group. Pairs at
+// most 32 apart stay with one warp from step to step, so a block meets only around the other steps.
 __device__ __forceinline__ void sort(INDEX* list, int count, int lane) {
     for (int width = 2; width <= count; width *= 2)
         for (int stride = width / 2; stride; stride /= 2) {
@@ -120,10 +122,10 @@ __device__ __forceinline__ void sort(INDEX* list, int count, int lane) {
         }
 }
 
-// Counts the different columns in each of the listed rows of C, of which there are at most bound, or (FILL) writes them:
-// in order into c_cols, from c_ptr on; where the tables lie in global memory, in any order and as number in the list *
-// cols + column into keys, from key_ptr on.
-extern "C" __global__ void __launch_bounds__(BLOCK) pattern(
+// Counts the different columns in each of the listed rows of C, of which there are at most bound, or (FILL) writes
+// them: in order into c_cols, from c_ptr on; where the tables lie in global memory, in any order and as number in the
+// list * cols + column into keys, from key_ptr on.
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) pattern(
     i64 count, const i64* __restrict__ rows, const i64* __restrict__ bound, const i64* __restrict__ work,
     const i64* __restrict__ a_ptr, const INDEX* __restrict__ a_cols, const i64* __restrict__ b_ptr,
     const INDEX* __restrict__ b_cols, i64 cols, i64* lengths, const i64* __restrict__ c_ptr, INDEX* c_cols,
@@ -146,11 +148,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pattern(
         for (i64 slot = lane; slot < i64(1) << log; slot += GROUP) table[slot] = -1;
         if (lane == 0) found[group] = 0;
         MEET();
-        const int share = log_lanes(work[row], end - begin);
+        const int lanes = log_lanes(work[row], end - begin);
         int mine = 0;
-        for (i64 k = begin + (lane >> share); k < end; k += GROUP >> share) {
+        for (i64 k = begin + (lane >> lanes); k < end; k += GROUP >> lanes) {
             const i64 inner = i64(__ldg(a_cols + k)), stop = __ldg(b_ptr + inner + 1);
-            for (i64 j = __ldg(b_ptr + inner) + (lane & ((1 << share) - 1)); j < stop; j += 1 << share) {
+            for (i64 j = __ldg(b_ptr + inner) + (lane & ((1 << lanes) - 1)); j < stop; j += 1 << lanes) {
                 const INDEX column = __ldg(b_cols + j);
                 const bool added = put_in(table, log, column);
 #if TABLE || !FILL
@@ -195,61 +197,48 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pattern(
 #endif
 
 #if defined(HEIGHT)
-// The pieces a row of C is added up in, 1 unless it costs far more than limit. Each piece has a row of its own to add up
-// in, so their number is kept down where that is long.
-__device__ __forceinline__ i64 pieces_of(i64 entries, i64 work, i64 length, i64 limit) {
-    const i64 cost = cost_of(work * SIZE, entries);
-    if (cost <= 2 * limit || entries < 2 || !length) return 1;
-    return min(min(entries, cost / limit), 4 * work / length);
-}
-
-// The pieces of each row that has several, and the room for them in entries of C; else both are 0.
-extern "C" __global__ void __launch_bounds__(BLOCK) cut(
-    i64 rows, i64 limit, const i64* __restrict__ work, const i64* __restrict__ a_ptr, const i64* __restrict__ c_ptr,
-    i64* pieces, i64* room) {
-    const i64 row = i64(blockIdx.x) * BLOCK + threadIdx.x;
-    if (row >= rows) return;
-    const i64 length = c_ptr[row + 1] - c_ptr[row];
-    const i64 number = pieces_of(a_ptr[row + 1] - a_ptr[row], work[row], length, limit);
-    pieces[row] = number > 1 ? number : 0;
-    room[row] = number > 1 ? number * length : 0;
+// Whether a row of C is added up in pieces: where it costs far more than limit.
+__device__ __forceinline__ bool is_cut(i64 entries, i64 work, i64 length, i64 limit) {
+    return cost_of(work * SIZE, entries) > 2 * limit && entries > 1 && length;
 }
 #endif
 
 #if defined(PLACES)
+// A number of values in a row of B or C: rows of B are no longer than those of C that they are added to.
 #if PLACES
 typedef int place_t;
+#elif HEIGHT * WIDTH == 1
+typedef INDEX place_t;
 #else
 typedef i64 place_t;
 #endif
 
-// Adds up the values of the listed rows of C that are not cut, or (PIECES) of all pieces, where rows names the row of each
-// piece. Some threads of a group take one row of B, others the next ones at the same time, and they add in turns: the
-// order is the same in every run. Sums of up to PLACES entries of C are kept in shared memory, else in out itself.
-extern "C" __global__ void __launch_bounds__(BLOCK) values(
-    i64 count, const i64* __restrict__ rows, const i64* __restrict__ pieces, const i64* __restrict__ room, i64 limit,
-    const i64* __restrict__ work, const i64* __restrict__ a_ptr, const INDEX* __restrict__ a_cols,
-    const TA* __restrict__ a, const i64* __restrict__ b_ptr, const INDEX* __restrict__ b_cols, const TX* __restrict__ b,
-    const i64* __restrict__ c_ptr, const INDEX* __restrict__ c_cols, TY* out) {
+// Adds up the values of the listed rows of C that are not cut, or (PIECES) of all pieces, where rows names the row of
+// each piece. Some threads of a group take one row of B, others the next ones at the same time, and they add in turns:
+// the order is the same in every run. Sums of up to PLACES entries of C are kept in shared memory, else in out itself.
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) values(
+    i64 count, const i64* __restrict__ rows, const i64* __restrict__ pieces, const i64* __restrict__ room,
+    const i64* __restrict__ share, i64 limit, const i64* __restrict__ work, const i64* __restrict__ a_ptr,
+    const INDEX* __restrict__ a_cols, const TA* __restrict__ a, const i64* __restrict__ b_ptr,
+    const INDEX* __restrict__ b_cols, const TX* __restrict__ b, const i64* __restrict__ c_ptr,
+    const INDEX* __restrict__ c_cols, TY* out) {
     const int group = threadIdx.x / GROUP, lane = threadIdx.x % GROUP;
     const i64 at = i64(blockIdx.x) * (BLOCK / GROUP) + group, row = rows[at < count ? at : 0], low = c_ptr[row];
-    i64 begin = a_ptr[row], end = a_ptr[row + 1];
-    const i64 entries = end - begin;
+    i64 begin = a_ptr[row];
+    const INDEX entries = INDEX(a_ptr[row + 1] - begin);
+    INDEX mine = entries;
     place_t length = place_t(c_ptr[row + 1] - low);
 #if PIECES
-    const i64 number = pieces[row + 1] - pieces[row], part = at - pieces[row];
-    end = begin + entries * (part + 1) / number;
-    begin += entries * part / number;
-    TY* result = out + (room[row] + part * length) * SIZE;
+    const INDEX part = INDEX(at - pieces[row]), start = part * INDEX(share[row]);
+    begin += start;
+    mine = min(INDEX(share[row]), entries - start);
+    TY* result = out + (room[row] + i64(part) * length) * SIZE;
     const bool active = at < count;
 #else
     TY* result = out + low * SIZE;
-    const bool active = at < count && pieces_of(entries, work[row], length, limit) == 1;
+    const bool active = at < count && !is_cut(entries, work[row], length, limit);
 #endif
-    if (!active) {
-        end = begin;
-        length = 0;
-    }
+    if (!active) mine = length = 0;
 #if PLACES
     __shared__ INDEX shared_columns[BLOCK / GROUP * PLACES];
     __shared__ TY shared_sums[BLOCK / GROUP * PLACES * SIZE];
@@ -261,22 +250,24 @@ extern "C" __global__ void __launch_bounds__(BLOCK) values(
     TY* sums = result;
 #endif
     for (place_t i = lane; i < length * SIZE; i += GROUP) sums[i] = ZERO(TY);
-    const int share = largest_of_warp(log_lanes(work[row] * SIZE, entries));
-    const int turns = GROUP >> share, turn = lane >> share;
-    const i64 longest = largest_of_warp(end - begin);
+    const int log = largest_of_warp(log_lanes(work[row] * SIZE, entries));
+    const int turns = GROUP >> log, turn = lane >> log;
+    const INDEX longest = largest_of_warp(mine);
     MEET();
-    for (i64 k = 0; k < longest; k += GROUP) {
-        i64 from = 0, stop = 0;  // each thread looks up one row of B
-        if (begin + k + lane < end) {
+    for (INDEX k = 0; k < longest; k += GROUP) {
+        i64 from = 0;  // each thread looks up one row of B
+        place_t size = 0;
+        if (k + lane < mine) {
             const i64 inner = i64(__ldg(a_cols + begin + k + lane));
             from = __ldg(b_ptr + inner);
-            stop = __ldg(b_ptr + inner + 1);
+            size = place_t(__ldg(b_ptr + inner + 1) - from) * SIZE;
         }
-        for (int t = turn; t - turn < min(i64(GROUP), longest - k); t += turns) {
+        const int steps = int(min(INDEX(GROUP), longest - k));
+        for (int t = turn; t - turn < steps; t += turns) {
             const i64 first = __shfl_sync(0xffffffffu, from, t, GROUP);
-            const i64 elements = (__shfl_sync(0xffffffffu, stop, t, GROUP) - first) * SIZE;
+            const place_t elements = __shfl_sync(0xffffffffu, size, t, GROUP);
             const TA* left = a + (begin + k + t) * (HEIGHT * INNER);
-            for (i64 e = lane & ((1 << share) - 1); __any_sync(0xffffffffu, e < elements); e += 1 << share) {
+            for (place_t e = lane & ((1 << log) - 1); __any_sync(0xffffffffu, e < elements); e += 1 << log) {
                 place_t place = 0;
                 TY product = ZERO(TY);
                 if (e < elements) {
@@ -305,6 +296,24 @@ extern "C" __global__ void __launch_bounds__(BLOCK) values(
 #endif
 }
 #elif defined(HEIGHT)
+// For each row that is cut the number of pieces, the entries of A in each, and room for all in entries of C; else no
+// pieces. Each piece has a row of its own to add up in, so there are few where that is long.
+extern "C" __global__ void __launch_bounds__(BLOCK) cut(
+    i64 rows, i64 limit, const i64* __restrict__ work, const i64* __restrict__ a_ptr, const i64* __restrict__ c_ptr,
+    i64* pieces, i64* room, i64* share) {
+    const i64 row = i64(blockIdx.x) * BLOCK + threadIdx.x;
+    if (row >= rows) return;
+    const i64 length = c_ptr[row + 1] - c_ptr[row], entries = a_ptr[row + 1] - a_ptr[row];
+    i64 number = 0;
+    if (is_cut(entries, work[row], length, limit)) {
+        const i64 most = min(min(entries, cost_of(work[row] * SIZE, entries) / limit), 4 * work[row] / length);
+        share[row] = (entries + most - 1) / most;
+        number = (entries + share[row] - 1) / share[row];
+    }
+    pieces[row] = number;
+    room[row] = number * length;
+}
+
 // Adds up the pieces of each row, one after the other; rows names the row of each piece, and the first of a row works.
 extern "C" __global__ void __launch_bounds__(BLOCK) combine(
     const i64* __restrict__ rows, const i64* __restrict__ pieces, const i64* __restrict__ room,

@@ -27,6 +27,7 @@ template <class T> T __ldcs(const T* p) { return __ldg(p); }
 template <class T> void __stcs(T* p, T v) { *p = v; }
 template <class T> T atomicAdd(T* p, T v) { const T old = *p; *p += v; return old; }
 template <class T> T atomicCAS(T* p, T old, T v) { const T seen = *p; if (seen == old) *p = v; return seen; }
+template <class T> T atomicMax(T* p, T v) { const T old = *p; if (v > old) *p = v; return old; }
 inline long long min(long long a, long long b) { return a < b ? a : b; }
 inline long long max(long long a, long long b) { return a > b ? a : b; }
 
@@ -98,12 +99,28 @@ inline void run_block(int threads, void (*kernel)()) {
 
 inline void __syncthreads() { emulator::wait(emulator::BLOCK); }
 inline void __syncwarp() { emulator::wait(emulator::WARP); }
-template <class T> T __shfl_xor_sync(unsigned, T v, int mask) {
+namespace emulator {
+template <class T> T exchanged(T v, int source) {  // what this lane of the warp passes
     static_assert(sizeof(T) <= 8);
-    const int me = emulator::current;
-    std::memcpy(&emulator::fibers[me].value[0], &v, sizeof(T));
-    emulator::wait(emulator::WARP);
-    std::memcpy(&v, &emulator::fibers[(me & ~31) | ((me ^ mask) & 31)].value[0], sizeof(T));
-    emulator::wait(emulator::WARP);
+    const int me = current;
+    std::memcpy(&fibers[me].value[0], &v, sizeof(T));
+    wait(WARP);
+    std::memcpy(&v, &fibers[(me & ~31) | source].value[0], sizeof(T));
+    wait(WARP);
     return v;
+}
+}  // namespace emulator
+template <class T> T __shfl_xor_sync(unsigned, T v, int mask) { return emulator::exchanged(v, (emulator::current ^ mask) & 31); }
+template <class T> T __shfl_sync(unsigned, T v, int lane, int width) {
+    const int me = emulator::current & 31;
+    return emulator::exchanged(v, (me & ~(width - 1)) | (lane & (width - 1)));
+}
+inline bool __any_sync(unsigned, bool v) {
+    const int first = emulator::current & ~31;
+    emulator::fibers[emulator::current].value[0] = v;
+    emulator::wait(emulator::WARP);
+    bool any = false;
+    for (int lane = 0; lane < 32; ++lane) any = any || emulator::fibers[first + lane].value[0];
+    emulator::wait(emulator::WARP);
+    return any;
 }
