@@ -36,14 +36,12 @@ def extremes(rlen, i, rows):
 
 
 @kernel
-def all_extremes(rlen, rows):
+def all_extremes(rlen, rows, found):
     """Those of every whole group, side by side."""
-    found = np.empty(2 * (rlen.size // rows), np.int64)
     for g in range(found.size // 2):
         shortest, longest = extremes(rlen, g * rows, rows)
         put(found, 2 * g, shortest)
         put(found, 2 * g + 1, longest)
-    return found
 
 
 @kernel
@@ -73,17 +71,16 @@ def narrowed(indices, ptr, rlen, step, narrow, bases):
 
 @cache
 def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any]:
-    """``kernel(data, indices, ptr, rlen, perm, step, lengths, bases, x, y, alpha, beta, lo, hi)``.
+    """``kernel(data, indices, ptr, rlen, perm, step, extremes, bases, x, y, alpha, beta, lo, hi)``.
 
-    ``rows`` is the `group_size`. ``in_order`` means that no row was moved: rows are mostly alike then, ``perm`` is not
-    read, nor ``rlen`` but where rows of a group differ; ``lengths`` holds `all_extremes`. Padding must be clean: it
-    meets a zero instead of x. ``far`` is how many bytes ahead the matrix is prefetched, 0 for not at all. With
-    ``narrow`` columns are counted from ``bases`` of their block.
+    ``rows`` is the `group_size`. ``in_order`` means that no row was moved: ``perm`` is not read then. ``extremes``
+    holds `all_extremes`, so that ``rlen`` is read only where rows of a group differ. Padding must be clean: it meets a
+    zero instead of x. ``far`` is how many bytes ahead the matrix is prefetched, 0 for not at all. With ``narrow``
+    columns are counted from ``bases`` of their block.
     """
     groups = range(rows // WIDTH)
     target = "i + {}" if in_order else "perm, i + {}"
     at = f"2 * (i // {rows})" if rows else ""
-    lengths = f"get(lengths, {at}), get(lengths, {at} + 1)" if in_order else f"extremes(rlen, i, {rows})"
     old, write = ("vload", "vstore") if in_order else ("vgather", "vscatter")
 
     def column(indent: int, masked: bool) -> list[str]:
@@ -97,7 +94,7 @@ def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any
     name = f"blocked_spmv_{rows}_{far}" + "_in_order" * in_order + "_narrow" * narrow
     part_of_x = "shifted(x, get(bases, first // step))" if narrow else "x"
     lines = [
-        f"def {name}(data, indices, ptr, rlen, perm, step, lengths, bases, x, y, alpha, beta, lo, hi):",
+        f"def {name}(data, indices, ptr, rlen, perm, step, extremes, bases, x, y, alpha, beta, lo, hi):",
         "    fresh = beta == 0",
         f"    ahead = {far} // data.itemsize",
     ]
@@ -111,7 +108,7 @@ def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any
     if rows:
         lines += [
             f"        while i + {rows} <= last:",
-            f"            shortest, longest = {lengths}",
+            f"            shortest, longest = np.int64(get(extremes, {at})), np.int64(get(extremes, {at} + 1))",
             "            p = origin + i",
             *(f"            s{g} = vzero(y, {WIDTH})" for g in groups),
             "            for _ in range(shortest):",
@@ -134,7 +131,7 @@ def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any
         "        if i < last:",
         "            single(data, indices, rlen, perm, step, origin, xb, y, alpha, beta, i, last)",
     ]
-    return define(name, lines, single=single, extremes=extremes)
+    return define(name, lines, single=single)
 
 
 @kernel

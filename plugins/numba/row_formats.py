@@ -136,9 +136,10 @@ def _spmv_kernel(rows: Rows) -> tuple[Callable[..., Any], tuple]:
     in_order = bool((rows.perm == np.arange(len(rows.perm))).all())
     longest = int(rows.rlen.max(initial=0))
     rlen = rows.rlen.astype(np.min_scalar_type(-longest - 1))  # signed: the fewer bytes the better
-    lengths = blocked_source.all_extremes(rlen, group) if in_order and group else np.empty(0, np.int64)
+    extremes = np.empty(2 * (len(rlen) // group) if group else 0, rlen.dtype)
+    blocked_source.all_extremes(rlen, group, extremes)
     indices, bases = _narrow(rows)
-    arrays = (*rows._replace(rlen=rlen, indices=indices).arrays, lengths, bases)
+    arrays = (*rows._replace(rlen=rlen, indices=indices).arrays, extremes, bases)
     return blocked_source.spmv(group, in_order, _far(rows.data, group), bases.size > 0), arrays
 
 

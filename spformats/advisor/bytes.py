@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spformats.formats._arrays import index_dtype, value_dtype
-from spformats.formats.pjad import TUNED, block_widths, tuned_bsize
+from spformats.formats.pjad import block_widths, sorted_rows, tuned_blocking
 
 POINTER = 8
 """Bytes of one pointer, offset or start: these arrays are always int64."""
@@ -104,25 +104,13 @@ def _jad(csr: Any, item: int) -> int:
 
 def padded_entries(lengths: np.ndarray, bsize: int, sigma: int | None = None) -> int:
     """Slots a PJAD of these row lengths stores, padding included."""
-    return int(block_widths(_sorted_in_windows(lengths, sigma), bsize).sum()) * bsize
-
-
-def _sorted_in_windows(lengths: np.ndarray, sigma: int | None) -> np.ndarray:
-    n = lengths.size
-    window = np.zeros(n, dtype=np.int64) if sigma is None else np.arange(n, dtype=np.int64) // sigma
-    return lengths[np.lexsort((-lengths, window))]
-
-
-def tuned_blocking(lengths: np.ndarray, sigma: int | None = None) -> tuple[int, int | None]:
-    """Rows of a block and of a sort window of the PJAD that a conversion on the CPU makes."""
-    sigma = TUNED["numpy"][1] if sigma is None else sigma
-    return tuned_bsize(_sorted_in_windows(lengths, sigma), "numpy", sigma), sigma
+    return int(block_widths(lengths[sorted_rows(lengths, sigma)], bsize).sum()) * bsize
 
 
 def _pjad(csr: Any, item: int, bsize: int | None = None, sigma: int | None = None) -> int:
     lengths = row_lengths(csr)
     if bsize is None:
-        bsize, sigma = tuned_blocking(lengths, sigma)
+        bsize, sigma = tuned_blocking(lengths, "numpy", item, sigma)
     n, blocks = lengths.size, -(-lengths.size // bsize)
     pointers = int(lengths.max(initial=0)) + 1 if sigma is None else blocks + 1
     rows, cols = index_bytes(csr.shape[0]), index_bytes(csr.shape[1])

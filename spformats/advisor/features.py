@@ -116,7 +116,7 @@ def features(A: Any) -> Features:
     inside = int(np.sum(np.minimum(n, m - offsets) - np.maximum(0, -offsets)))
     symmetry, pattern = _symmetry(csr)
     sample = _sample(csr)
-    bsize, sigma = tuned_blocking(lengths)
+    bsize, sigma = tuned_blocking(lengths, "numpy", csr.data.itemsize)
     return Features(
         shape=(n, m),
         nnz=csr.nnz,

@@ -15,9 +15,13 @@ from spformats.formats.jad import check_permutation
 #: Rows a block, the larger the better where rows are alike, and rows a sort window of the tuned layout. On the CPU a
 #: block is summed in one pass by its SIMD registers, on a GPU 32 rows are a warp; the window is short enough that
 #: neighbours in x stay neighbours.
-TUNED = {"numpy": ((16, 8), 256), "cupy": ((32,), 1024)}
-#: Least share of the slots that entries must fill for the larger blocks.
-FILLED = 0.97
+TUNED = {"numpy": ((32, 16, 8), 256), "cupy": ((32,), 1024)}
+#: Least share of the slots that entries must fill for the larger blocks, for values of more than four bytes and others.
+FILLED = 0.97, 0.94
+#: Mean row length up to which blocks of 32 rows pay on the CPU: they halve the work around a block, not inside it.
+SHORT = 32
+#: Slots of padding a row, up to which rows keep their order on the CPU: reading a permutation costs as much.
+IN_ORDER = 0.5
 
 
 class PJAD(SparseArray):
@@ -30,7 +34,8 @@ class PJAD(SparseArray):
     * ``sigma=None``, the papers': rows are sorted over the whole matrix and the j-th entries of all blocks that have
       them are contiguous; entry j of sorted row i is at ``jd_ptr[j] + i``.
     * ``sigma=s``: rows are sorted only inside windows of s rows, so that neighbouring rows stay close and read the same
-      part of x, and each block is contiguous; the entry is at ``block_ptr[b] + j*bsize + r``.
+      part of x, and each block is contiguous; the entry is at ``block_ptr[b] + j*bsize + r``. With ``sigma=1``
+      they keep their order.
 
     `asarray` takes the papers' layout when ``bsize`` is given without ``sigma``, and a tuned one when neither is.
 
@@ -138,19 +143,13 @@ class PJAD(SparseArray):
         Without either, to the layout tuned for where the values live. ``force`` lifts the memory guard.
         """
         xp, n = csr._library, csr.shape[0]
-        tuned = bsize is None
-        if tuned and sigma is None:
-            sigma = TUNED[csr._namespace][1]
-        bsize, sigma = check_blocking(1 if bsize is None else bsize, sigma)
         lengths = xp.diff(csr.indptr)
-        longest = int(lengths.max()) if n else 0
-        key = longest - lengths
-        if sigma is not None:
-            key = key + xp.arange(n) // sigma * (longest + 1)
-        perm = xp.argsort(key, kind="stable")
+        if bsize is None:
+            bsize, sigma = tuned_blocking(lengths, csr._namespace, csr.data.itemsize, sigma)
+        bsize, sigma = check_blocking(bsize, sigma)
+        perm = sorted_rows(lengths, sigma)
         rlen = lengths[perm]
-        if tuned:
-            bsize, sigma = check_blocking(tuned_bsize(rlen, csr._namespace, sigma), sigma)
+        longest = int(lengths.max()) if n else 0
         brlen = block_widths(rlen, bsize)
         jd_ptr, block_ptr = block_pointers(brlen, bsize, sigma)
         total = int(brlen.sum()) * bsize
@@ -198,20 +197,46 @@ def check_blocking(bsize: Any, sigma: Any) -> tuple[int, int | None]:
         raise ValueError(f"bsize must be an integer of at least 1, got {bsize!r}")
     if sigma is None:
         return int(bsize), None
-    if isinstance(sigma, bool) or not isinstance(sigma, (int, np.integer)) or sigma < 1 or sigma % bsize:
-        raise ValueError(f"sigma must be a multiple of bsize = {bsize}, or None, got {sigma!r}")
+    whole = isinstance(sigma, (int, np.integer)) and not isinstance(sigma, bool)
+    if not whole or sigma < 1 or (sigma > 1 and sigma % bsize):
+        raise ValueError(
+            f"sigma must be a multiple of bsize = {bsize}, 1 (rows keep their order) or None, got {sigma!r}"
+        )
     return int(bsize), int(sigma)
 
 
-def tuned_bsize(rlen: Any, namespace: str, sigma: int | None) -> int:
-    """The block size of the tuned layout for rows of these lengths, sorted in windows of ``sigma``."""
-    sizes = TUNED[namespace][0]
-    fitting = [size for size in sizes if sigma is None or sigma % size == 0]
-    entries = int(rlen.sum())
+def sorted_rows(lengths: Any, sigma: int | None) -> Any:
+    """The rows by falling length, inside windows of ``sigma`` rows; rows of one length keep their order."""
+    xp, n = _arrays.xp_of(lengths), lengths.shape[0]
+    if sigma == 1:
+        return xp.arange(n)
+    longest = int(lengths.max()) if n else 0
+    key = longest - lengths
+    if sigma is not None:
+        key = key + xp.arange(n) // sigma * (longest + 1)
+    return xp.argsort(key, kind="stable")
+
+
+def tuned_blocking(lengths: Any, namespace: str, itemsize: int, sigma: int | None = None) -> tuple[int, int]:
+    """``(bsize, sigma)`` of the tuned layout for rows of these lengths and values of so many bytes; ``sigma`` stays."""
+    sizes, window = TUNED[namespace]
+    entries = int(lengths.sum())
+    if namespace == "numpy" and entries > SHORT * lengths.shape[0]:
+        sizes = sizes[1:]
+    if sigma is None and namespace == "numpy":
+        padding = sizes[0] * int(block_widths(lengths, sizes[0]).sum()) - entries
+        if padding <= IN_ORDER * lengths.shape[0]:
+            return sizes[0], 1
+    if sigma is None:
+        sigma = window
+    check_blocking(1, sigma)
+    fitting = [size for size in sizes if sigma == 1 or sigma % size == 0]
+    fitting = fitting or [max(size for size in range(1, sizes[-1] + 1) if sigma % size == 0)]
+    rlen = lengths[sorted_rows(lengths, sigma)]
     for size in fitting[:-1]:
-        if entries >= FILLED * size * int(block_widths(rlen, size).sum()):
-            return size
-    return fitting[-1] if fitting else min(sizes[-1], sigma or 1)
+        if entries >= FILLED[itemsize <= 4] * size * int(block_widths(rlen, size).sum()):
+            return size, sigma
+    return fitting[-1], sigma
 
 
 def block_widths(rlen: Any, bsize: int) -> Any:
