@@ -1,7 +1,7 @@
-"""CSR times a matrix of k columns: panels of 32, 16, 8, 4 and single columns, only those that k needs.
+"""CSR times a matrix of k columns: panels of 32 columns, and one of what is left, whose shape the compiler knows.
 
-A row's entries are read once per panel; later panels find them in the cache. Rows are short, so which panels there are
-is known to the compiler and costs nothing per row.
+A row's entries are read once per panel; later panels find them in the cache. Rows are short, so a panel for every
+number of columns, which reads them once, beats a few fixed panels.
 """
 
 from __future__ import annotations
@@ -12,55 +12,82 @@ from typing import Any
 
 from .generated import define
 
-WIDTH = 8
-#: Columns of a panel, and whether there may be several of it.
-PANELS = ((32, True), (16, False), (8, False), (4, False), (1, True))
+PANEL = 32
+WIDTHS = (8, 4, 2, 1)
+#: Columns up to which a product is bound by reading the matrix, so that asking for it ahead pays.
+FEW = 8
 
 
-def spmm(k: int) -> Callable[..., Any]:
-    """``kernel(data, indices, ptr, rlen, perm, step, x, y, k, alpha, beta, lo, hi)`` for this number of columns."""
-    needed = []
-    for columns, many in PANELS:
-        if k >= columns:
-            needed.append((columns, many))
-            k = k % columns if many else k - columns
-    return _spmm(tuple(needed))
+def spmm(k: int, far: int) -> Callable[..., Any]:
+    """``kernel(data, indices, ptr, rlen, perm, step, x, y, k, alpha, beta, lo, hi)`` for this number of columns.
+
+    ``far`` is how many bytes ahead of each row's first entry the matrix is prefetched, 0 for not at all.
+    """
+    return _spmm(k >= PANEL, k % PANEL, far if k <= FEW else 0)
 
 
 @cache
-def _spmm(panels: tuple[tuple[int, bool], ...]) -> Callable[..., Any]:
-    name = "csr_spmm_" + "_".join(str(columns) for columns, _ in panels)
+def _spmm(panels: bool, rest: int, far: int) -> Callable[..., Any]:
+    name = f"csr_spmm_{PANEL if panels else 0}_{rest}_{far}"
     lines = [
         f"def {name}(data, indices, ptr, rlen, perm, step, x, y, k, alpha, beta, lo, hi):",
         "    fresh = beta == 0",
+        f"    ahead = {far} // data.itemsize",
         "    for i in range(lo, hi):",
         "        begin, end = get(ptr, i), get(ptr, i + 1)",
         "        target = i * k",
         "        c = 0",
-        *(line for columns, many in panels for line in _panel(columns, many)),
     ]
+    if far:
+        lines += [f"        prefetch({array}, begin + ahead, 8)" for array in ("data", "indices")]
+    if panels:
+        lines += [
+            f"        while c + {PANEL} <= k:",
+            *(" " * 12 + line for line in _panel(PANEL)),
+            f"            c += {PANEL}",
+        ]
+    lines += [" " * 8 + line for line in _panel(rest)]
     return define(name, lines)
 
 
-def _panel(columns: int, many: bool) -> list[str]:
-    width = min(columns, WIDTH)
-    vectors = range(columns // width)
-    zero = "y.dtype.type(0)" if columns == 1 else f"vzero(y, {width})"
-    lines = [f"s{v}_{columns} = {zero}" for v in vectors]
-    lines += ["for p in range(begin, end):", "    value = get(data, p)", "    q = np.int64(get(indices, p)) * k + c"]
-    for v in vectors:
-        s = f"s{v}_{columns}"
-        if columns == 1:
-            lines.append(f"    {s} += value * get(x, q)")
+def _panel(columns: int) -> list[str]:
+    """One pass over a row for the columns from c on."""
+    parts, first = [], 0  # of the panel: (first column, how many)
+    for width in WIDTHS:
+        while columns - first >= width:
+            parts.append((first, width))
+            first += width
+    if not parts:
+        return []
+    chains = 4 if columns <= 2 else 2 if columns <= FEW else 1  # sums side by side: one would wait for itself
+    lines = [
+        f"s{at}_{chain} = " + ("y.dtype.type(0)" if width == 1 else f"vzero(y, {width})")
+        for at, width in parts
+        for chain in range(chains)
+    ]
+    if chains > 1:
+        lines += ["p = begin", f"while p + {chains} <= end:"]
+        lines += [" " * 4 + line for chain in range(chains) for line in _entry(parts, chain, f"p + {chain}")]
+        lines += [f"    p += {chains}", "for p in range(p, end):"]
+    else:
+        lines += ["for p in range(begin, end):"]
+    lines += [" " * 4 + line for line in _entry(parts, 0, "p")]
+    for at, width in parts:
+        add = "{} + {}" if width == 1 else "vadd({}, {})"
+        lines += [f"s{at}_0 = {add.format(f's{at}_0', f's{at}_{chain}')}" for chain in range(1, chains)]
+        place = f"target + c + {at}"
+        if width == 1:
+            lines.append(f"put(y, {place}, alpha * s{at}_0 if fresh else alpha * s{at}_0 + beta * get(y, {place}))")
         else:
-            lines.append(f"    {s} = vmuladd({s}, value, vload(x, q + {v * width}, {width}))")
-    for v in vectors:
-        s, at = f"s{v}_{columns}", f"target + c + {v * width}"
-        if columns == 1:
-            lines.append(f"put(y, {at}, alpha * {s} if fresh else alpha * {s} + beta * get(y, {at}))")
-        else:
-            lines.append(f"vupdate(y, {at}, {s}, alpha, beta, fresh)")
-    lines.append(f"c += {columns}")
-    if not many:
-        return [" " * 8 + line for line in lines]
-    return [f"        while c + {columns} <= k:", *(" " * 12 + line for line in lines)]
+            lines.append(f"vupdate(y, {place}, s{at}_0, alpha, beta, fresh)")
+    return lines
+
+
+def _entry(parts: list[tuple[int, int]], chain: int, place: str) -> list[str]:
+    """Add one entry times its row of x."""
+    lines = [f"value = get(data, {place})", f"q = np.int64(get(indices, {place})) * k + c"]
+    for at, width in parts:
+        s = f"s{at}_{chain}"
+        x = f"get(x, q + {at})" if width == 1 else f"vload(x, q + {at}, {width})"
+        lines.append(f"{s} += value * {x}" if width == 1 else f"{s} = vmuladd({s}, value, {x})")
+    return lines

@@ -19,6 +19,8 @@ from .scatter_kernels import SCATTER, WINDOW
 from .simd_memory import LINE
 
 FORMATS = ("csr", "ell", "jad", "pjad")
+#: Mean row length up to which CSR is prefetched for several columns: the hardware notices longer rows itself.
+SHORT = 32
 
 
 class Rows(NamedTuple):
@@ -108,9 +110,10 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
 
     if matrix:
         layout = rows.layout
+        far = prefetch_distance(rows.data) if len(rows.data) <= SHORT * n else 0
 
         def choose(k: int) -> Callable[..., Any]:
-            return csr_spmm_source.spmm(k) if layout == ROWS else strip_spmm_source.spmm(layout)
+            return csr_spmm_source.spmm(k, far) if layout == ROWS else strip_spmm_source.spmm(layout)
 
         run = matrix_run(choose, rows.arrays, n, result, ranges)
     else:
