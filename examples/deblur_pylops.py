@@ -26,7 +26,7 @@ def blur_matrix(size, radius, width):
 
 def picture(size):
     """A disc, a bar and a ramp."""
-    y, x = np.mgrid[0:1 : size * 1j, 0:1 : size * 1j]
+    y, x = np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j]
     image = np.where((x - 0.3) ** 2 + (y - 0.35) ** 2 < 0.03, 1.0, 0.0)
     image[(abs(x - 0.72) < 0.05) & (abs(y - 0.5) < 0.3)] = 0.8
     return image + np.where((y > 0.75) & (x < 0.6), x, 0.0)

@@ -11,9 +11,8 @@ from functools import cache
 from typing import Any
 
 from .generated import define
+from .panels import PANEL, parts_of
 
-PANEL = 32
-WIDTHS = (8, 4, 2, 1)
 #: Columns up to which a product is bound by reading the matrix, so that asking for it ahead pays.
 FEW = 8
 
@@ -52,11 +51,7 @@ def _spmm(panels: bool, rest: int, far: int) -> Callable[..., Any]:
 
 def _panel(columns: int) -> list[str]:
     """One pass over a row for the columns from c on."""
-    parts, first = [], 0  # of the panel: (first column, how many)
-    for width in WIDTHS:
-        while columns - first >= width:
-            parts.append((first, width))
-            first += width
+    parts = parts_of(columns)
     if not parts:
         return []
     chains = 4 if columns <= 2 else 2 if columns <= FEW else 1  # sums side by side: one would wait for itself

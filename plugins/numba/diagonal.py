@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -83,9 +84,14 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     t = _table(A, trans)
     result = np.result_type(A.dtype, dtype)
     matrix_bytes, column_bytes = _bytes(A, t, dtype, result)
-    kernel = diagonal_spmm_source.spmm(trans == "C" and A.dtype.kind == "c")
+    conj = trans == "C" and A.dtype.kind == "c"
     steps = np.repeat([1, 0], [len(t.base), len(t.const_at)])
     base, offsets = np.concatenate([t.base, t.const_at]), np.concatenate([t.offsets, t.const_offsets])
     arrays = (t.flat, base, steps, offsets, t.cols)
     ranges = partial(_ranges, t.rows, matrix_bytes, column_bytes)
-    return matrix_run(lambda k: kernel, arrays, t.rows, result, ranges)
+
+    def choose(k: int) -> Callable[..., Any]:
+        far = diagonal_spmm_source.FAR if is_large(matrix_bytes + k * column_bytes) else 0
+        return diagonal_spmm_source.spmm(k, conj, far)
+
+    return matrix_run(choose, arrays, t.rows, result, ranges)

@@ -1,53 +1,74 @@
-"""CDS, HM and CDM times a matrix of k columns: strips of eight rows side by side, a panel of columns in registers."""
+"""CDS, HM and CDM times a matrix of k columns: a few rows side by side, all columns of a panel in registers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from .generated import define
-from .row_kernels import AHEAD
+from .panels import parts_of
 
-ROWS = 8
-#: Panels of 64, 16, 8, 4 and single columns: rows at a time, vectors, their width. Sixteen sums fit the registers.
-SHAPES = ((2, 8, 8, "while"), (4, 2, 8, "while"), (8, 1, 8, "if"), (8, 1, 4, "if"), (8, 1, 1, "while"))
-LAST_ROWS = ((1, 1, 8, "while"), (1, 1, 1, "while"))
+#: Columns of a panel, which are read in one pass.
+PANEL = 64
+#: Vectors that are summed side by side.
+SUMS = 8
 BLOCK = 512  # rows for which the diagonals that cover all of them are found once
+EDGE = 64  # rows where diagonals begin or end: those that do go one by one
+NEAR = 2048  # bytes from a load of the matrix to the prefetch for a later one
+FAR = 4096  # bytes from a load to the prefetch for a later one, for products that come from memory
+
+
+def spmm(k: int, conj: bool, far: int) -> Callable[..., Any]:
+    """``kernel(flat, base, steps, offsets, cols, x, y, k, alpha, beta, lo, hi)`` for this number of columns.
+
+    Entry (i, i + offsets[d]) is ``flat[base[d] + i * steps[d]]``, where the step of a constant diagonal is 0. ``far``
+    is the prefetch distance in bytes, 0 for none.
+    """
+    return _spmm(k >= PANEL, k % PANEL, conj, far)
 
 
 @cache
-def spmm(conj: bool) -> Callable[..., Any]:
-    """``kernel(flat, base, steps, offsets, cols, x, y, k, alpha, beta, lo, hi)``.
-
-    Entry (i, i + offsets[d]) is ``flat[base[d] + i * steps[d]]``, where the step of a constant diagonal is 0. Diagonals
-    that begin or end inside a block of rows follow one by one.
-    """
+def _spmm(panels: bool, rest: int, conj: bool, far: int) -> Callable[..., Any]:
+    name = f"diagonal_spmm_{PANEL if panels else 0}_{rest}_{far}" + "_conj" * conj
     value = "get(flat, get(base, d) + i * get(steps, d))"
-    name = "diagonal_spmm" + "_conj" * conj
     lines = [
         f"def {name}(flat, base, steps, offsets, cols, x, y, k, alpha, beta, lo, hi):",
         "    stored = offsets.size",
-        "    covering = np.empty(stored, np.int64)",
-        f"    ahead = {AHEAD} // flat.itemsize",
+        "    at, step_of, shift = np.empty(stored, np.int64), np.empty(stored, np.int64), np.empty(stored, np.int64)",
+        f"    ahead = {far} // (k * x.itemsize) + 1 if k else 0",
+        f"    near = {NEAR} // flat.itemsize",
         "    fresh = beta == 0",
-        f"    for first in range(lo, hi, {BLOCK}):",
-        f"        last = min(first + {BLOCK}, hi)",
+        "    inner, outer = np.int64(0), cols",
+        "    for d in range(stored):",
+        "        inner, outer = max(inner, -get(offsets, d)), min(outer, cols - get(offsets, d))",
+        "    lead = cols - outer + ahead",  # where the last diagonal will read x
+        "    last = lo",
+        "    while last < hi:",
+        "        first = last",
+        "        if first < inner:",
+        f"            last = min(first + {EDGE}, hi, inner)",
+        "        elif first < outer:",
+        f"            last = min(first + {BLOCK}, hi, outer)",
+        "        else:",
+        f"            last = min(first + {EDGE}, hi)",
         "        full = 0",
         "        for d in range(stored):",
         "            if get(offsets, d) >= -first and last <= cols - get(offsets, d):",
-        "                put(covering, full, d)",
+        "                put(at, full, get(base, d))",
+        "                put(step_of, full, get(steps, d))",
+        "                put(shift, full, get(offsets, d))",
         "                full += 1",
-        f"        for i in range(first, last, {ROWS}):",
-        f"            rows = min({ROWS}, last - i)",
-        "            c = 0",
-        f"            if rows == {ROWS}:",
-        *_panels(ROWS, SHAPES, conj, " " * 16),
-        "            else:",
-        "                begin = i",
-        "                for i in range(begin, last):",
-        "                    c = 0",
-        *_panels(1, LAST_ROWS, conj, " " * 20),
+        "        c = 0",
+    ]
+    if panels:
+        lines += [
+            f"        while c + {PANEL} <= k:",
+            *(" " * 12 + line for line in _panel(PANEL, conj, far)),
+            f"            c += {PANEL}",
+        ]
+    lines += [" " * 8 + line for line in _panel(rest, conj, far)]
+    lines += [
         "        if full < stored:",
         "            for d in range(stored):",
         "                offset = get(offsets, d)",
@@ -74,39 +95,51 @@ def _axpy(indent: str) -> list[str]:
     return [indent + line for line in lines]
 
 
-def _panels(rows: int, shapes: Iterable[tuple[int, int, int, str]], conj: bool, indent: str) -> list[str]:
-    return [indent + line for shape in shapes for line in _panel(rows, *shape, conj)]
+def _panel(columns: int, conj: bool, far: int) -> list[str]:
+    """The columns from c on of all rows of a block."""
+    if not columns:
+        return []
+    parts = parts_of(columns)
+    rows = max(1, SUMS // len(parts))
+    lines = ["i = first", f"while i + {rows} <= last:"]
+    if far:
+        lines += [f"    prefetch(x, (i + lead + {r}) * k + c, {columns})" for r in range(rows)]
+        lines += [f"    prefetch(y, (i + ahead + {r}) * k + c, {columns})" for r in range(rows)]
+    lines += [" " * 4 + line for line in _rows(rows, parts, conj, far)]
+    if rows > 1:
+        lines += ["while i < last:", *(" " * 4 + line for line in _rows(1, parts, conj, 0))]
+    return lines
 
 
-def _panel(strip: int, rows: int, vectors: int, width: int, loop: str, conj: bool) -> list[str]:
-    """``rows`` rows of the strip at a time, ``vectors`` vectors of ``width`` columns."""
-    sums = [[f"s{r}_{v}_{vectors * width}_{strip}" for v in range(vectors)] for r in range(rows)]
-    zero = "y.dtype.type(0)" if width == 1 else f"vzero(y, {width})"
-
+def _rows(rows: int, parts: list[tuple[int, int]], conj: bool, far: int) -> list[str]:
+    """Rows from i on, for the parts of a panel (first column, how many)."""
     load = "np.conj(get(flat, a + {} * step))" if conj else "get(flat, a + {} * step)"
-    inner = [
-        *(f"{s} = {zero}" for row in sums for s in row),
-        "for n in range(full):",
-        "    d = get(covering, n)",
-        "    step = get(steps, d)",
-        "    a = get(base, d) + (i + h) * step",
-        "    q = (i + h + get(offsets, d)) * k + c",
-        "    if c == 0 and h == 0:",
-        f"        prefetch(flat, a + ahead, {strip})",
+    lines = [
+        f"s{r}_{first} = " + ("y.dtype.type(0)" if width == 1 else f"vzero(y, {width})")
+        for r in range(rows)
+        for first, width in parts
     ]
-    for r, row in enumerate(sums):
-        inner.append(f"    v = {load.format(r)}")
-        if width == 1:
-            inner.append(f"    {row[0]} += v * get(x, q + {r} * k)")
-        else:
-            for n, s in enumerate(row):
-                inner.append(f"    {s} = vmuladd({s}, v, vload(x, q + {r} * k + {n * width}, {width}))")
-    for r, row in enumerate(sums):
-        to = f"(i + h + {r}) * k + c"
-        if width == 1:
-            s = row[0]
-            inner.append(f"put(y, {to}, alpha * {s} if fresh else alpha * {s} + beta * get(y, {to}))")
-        else:
-            inner += [f"vupdate(y, {to} + {n * width}, {s}, alpha, beta, fresh)" for n, s in enumerate(row)]
-    lines = [f"{loop} c + {vectors * width} <= k:", f"    for h in range(0, {strip}, {rows}):"]
-    return [*lines, *(" " * 8 + line for line in inner), f"    c += {vectors * width}"]
+    lines += [
+        "for n in range(full):",
+        "    step = get(step_of, n)",
+        "    a = get(at, n) + i * step",
+        "    q = (i + get(shift, n)) * k + c",
+    ]
+    if far:
+        lines += ["    if c == 0:", f"        prefetch(flat, a + near, {rows})"]
+    for r in range(rows):
+        lines.append(f"    v = {load.format(r)}")
+        for first, width in parts:
+            s, place = f"s{r}_{first}", f"q + {r} * k + {first}"
+            if width == 1:
+                lines.append(f"    {s} += v * get(x, {place})")
+            else:
+                lines.append(f"    {s} = vmuladd({s}, v, vload(x, {place}, {width}))")
+    for r in range(rows):
+        for first, width in parts:
+            s, place = f"s{r}_{first}", f"(i + {r}) * k + c + {first}"
+            if width == 1:
+                lines.append(f"put(y, {place}, alpha * {s} if fresh else alpha * {s} + beta * get(y, {place}))")
+            else:
+                lines.append(f"vupdate(y, {place}, {s}, alpha, beta, fresh)")
+    return [*lines, f"i += {rows}"]
