@@ -128,7 +128,7 @@ FUNCTIONS = {
     **{n: lambda A, n=n: getattr(A, n)() for n in "todense diagonal copy conj".split()},
     "-A": lambda A: -A,
     "2 * A": lambda A: 2 * A,
-    "A * x": lambda A: A * cupy.asarray(on(1, np.ones(400))),
+    "A * x": lambda A: A * on(1, np.ones(400)),
     "A + dense": lambda A: A + A.todense(),
     "sums of columns": lambda A: A.sum(axis=0),
     "row": lambda A: A[3],
