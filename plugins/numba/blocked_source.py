@@ -84,7 +84,7 @@ def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any
     old, write = ("vload", "vstore") if in_order else ("vgather", "vscatter")
 
     def column(indent: int, masked: bool) -> list[str]:
-        lines = [f"prefetch({array}, p + ahead, {rows})" for array in ("data", "indices") if far]
+        lines = [f"prefetch_once({array}, p + ahead, {rows})" for array in ("data", "indices") if far]
         for g in groups:
             xs = f"vgather(xb, indices, p + {g * WIDTH}, {WIDTH})"
             xs = f"vselect(vgreater(rows{g}, j), {xs})" if masked else xs

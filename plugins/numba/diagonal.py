@@ -69,7 +69,8 @@ def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
     result = np.result_type(A.dtype, dtype)
     conj = trans == "C" and A.dtype.kind == "c"
     nbytes = sum(_bytes(A, t, dtype, result))
-    kernel = diagonal_kernels.spmv(conj, diagonal_kernels.FAR if is_large(nbytes) else 0)
+    far = diagonal_kernels.FAR if is_large(nbytes) else 0
+    kernel = diagonal_kernels.spmv(conj, far, diagonal_kernels.SIDE_BY_SIDE[nbytes >= diagonal_kernels.MEMORY])
     values = t.flat[t.const_at]
     arrays = (t.flat, t.base, t.offsets, values.conj() if conj else values, t.const_offsets, t.cols)
     return vector_run(kernel, arrays, t.rows, result, split(t.rows, nbytes))

@@ -12,22 +12,27 @@ import functools
 import numpy as np
 
 from .jit import kernel
-from .simd import get, prefetch, put, vconj, vload, vmuladd, vupdate, vzero
+from .simd import fence, get, prefetch, prefetch_once, put, vconj, vload, vmuladd, vscale, vstream, vupdate, vzero
 
 BLOCK = 8192  # rows: long runs for the prefetchers, and y's part stays in the second-level cache
 EDGE = 1024  # rows where diagonals begin or end: those that do go one by one
-FAR = 2048  # bytes from a load to the prefetch for a later one, for products that come from memory
+SIDE_BY_SIDE = 8, 5  # diagonals, from a cache and from memory: more streams at once defeat the prefetchers
+MEMORY = 1 << 25  # bytes of a product from which it comes from memory
+FAR = 2048  # bytes from a load to the prefetch for a later one, for products larger than the second-level cache
+STREAMED = 1 << 23  # bytes of a y that would not stay in a cache: it is written past it, which saves reading it first
+LINE = 64
 WIDTH = 8
 STEP = 4 * WIDTH
 
 
 @functools.cache
-def spmv(conj: bool, far: int):
+def spmv(conj: bool, far: int, most: int):
     """y[lo:hi] of one product; ``conj`` conjugates the matrix, ``far`` is the prefetch distance in bytes, 0 for none.
 
-    ``const`` holds the value of each diagonal that is constant and has no stored values to read.
+    ``most`` diagonals are summed side by side. ``const`` holds the value of each diagonal that is constant and has no
+    stored values to read.
     """
-    most = 4 if far else 8  # diagonals side by side: more streams from memory at once defeat the prefetchers
+    large = STREAMED  # as a variable of this function it is part of the kernel's name on disk
 
     @kernel
     def diagonal_spmv(flat, base, offsets, const, const_offsets, cols, x, y, alpha, beta, lo, hi):
@@ -36,6 +41,9 @@ def spmv(conj: bool, far: int):
         shift = np.empty(stored, np.int64)  # and in x
         const_at = np.empty(fixed, np.int64)
         fresh = beta == 0
+        per_line = LINE // y.itemsize
+        behind_line = y.ctypes.data // y.itemsize  # whole lines begin where this plus the row is a multiple of per_line
+        aside = far and fresh and y.nbytes >= large
         one = beta * 0 + 1
         ahead = far // flat.itemsize
         inner, outer = np.int64(0), cols  # between them, rows are inside every diagonal
@@ -52,6 +60,8 @@ def spmv(conj: bool, far: int):
                 last = min(first + BLOCK, hi, outer)
             else:
                 last = min(first + EDGE, hi)
+            if aside and (behind_line + first) % per_line:
+                last = min(first + per_line - (behind_line + first) % per_line, hi)
             full = 0
             for k in range(stored):
                 if get(offsets, k) >= -first and last <= cols - get(offsets, k):
@@ -64,18 +74,22 @@ def spmv(conj: bool, far: int):
                     put(const_at, const_full, k)
                     const_full += 1
             passes = max(1, (full + most - 1) // most)
-            group = (full + passes - 1) // passes
+            stream = aside and full <= 8 and full == stored and const_full == fixed
+            if stream:
+                passes = 1
             done = const_done = 0
             b = beta
             keep = fresh
             while True:
-                stop = min(full, done + group)
+                stop = done + (full - done + passes - 1) // passes
+                passes -= 1
                 const_stop = const_full if stop == full else const_done
                 i = first
                 while i + STEP <= last:
                     if far and done == 0:
                         prefetch(x, cols - outer + i + ahead, STEP)  # where the last diagonal reads
-                        prefetch(y, i + ahead, STEP)
+                        if not stream:
+                            prefetch(y, i + ahead, STEP)
                     s0 = vzero(y, WIDTH)
                     s1 = vzero(y, WIDTH)
                     s2 = vzero(y, WIDTH)
@@ -84,7 +98,7 @@ def spmv(conj: bool, far: int):
                         a = get(at, k) + i
                         j = get(shift, k) + i
                         if far:
-                            prefetch(flat, a + ahead, STEP)
+                            prefetch_once(flat, a + ahead, STEP)
                         a0 = vload(flat, a, WIDTH)
                         a1 = vload(flat, a + WIDTH, WIDTH)
                         a2 = vload(flat, a + 2 * WIDTH, WIDTH)
@@ -102,10 +116,16 @@ def spmv(conj: bool, far: int):
                         s1 = vmuladd(s1, c, vload(x, j + WIDTH, WIDTH))
                         s2 = vmuladd(s2, c, vload(x, j + 2 * WIDTH, WIDTH))
                         s3 = vmuladd(s3, c, vload(x, j + 3 * WIDTH, WIDTH))
-                    vupdate(y, i, s0, alpha, b, keep)
-                    vupdate(y, i + WIDTH, s1, alpha, b, keep)
-                    vupdate(y, i + 2 * WIDTH, s2, alpha, b, keep)
-                    vupdate(y, i + 3 * WIDTH, s3, alpha, b, keep)
+                    if stream:
+                        vstream(y, i, vscale(alpha, s0))
+                        vstream(y, i + WIDTH, vscale(alpha, s1))
+                        vstream(y, i + 2 * WIDTH, vscale(alpha, s2))
+                        vstream(y, i + 3 * WIDTH, vscale(alpha, s3))
+                    else:
+                        vupdate(y, i, s0, alpha, b, keep)
+                        vupdate(y, i + WIDTH, s1, alpha, b, keep)
+                        vupdate(y, i + 2 * WIDTH, s2, alpha, b, keep)
+                        vupdate(y, i + 3 * WIDTH, s3, alpha, b, keep)
                     i += STEP
                 while i < last:
                     s = y.dtype.type(0)
@@ -134,5 +154,7 @@ def spmv(conj: bool, far: int):
                     if offset < -first or last > cols - offset:
                         for i in range(max(first, -offset), min(last, cols - offset)):
                             put(y, i, get(y, i) + alpha * (get(const, k) * get(x, i + offset)))
+        if aside:
+            fence()
 
     return diagonal_spmv

@@ -6,12 +6,28 @@ compiled loops. Widths are in elements; LLVM splits what a CPU lacks.
 """
 
 from .simd_arithmetic import vadd, vconj, vget, vgreater, vmuladd, vrepeat, vscale, vselect, vstride, vsum, vzero
-from .simd_memory import get, prefetch, put, shifted, vgather, vload, vload_first, vscatter, vstore, vupdate
+from .simd_memory import (
+    fence,
+    get,
+    prefetch,
+    prefetch_once,
+    put,
+    shifted,
+    vgather,
+    vload,
+    vload_first,
+    vscatter,
+    vstore,
+    vstream,
+    vupdate,
+)
 
 #: What kernels may use.
 OPERATIONS = (
+    "fence",
     "get",
     "prefetch",
+    "prefetch_once",
     "put",
     "shifted",
     "vadd",
@@ -27,6 +43,7 @@ OPERATIONS = (
     "vscatter",
     "vselect",
     "vstore",
+    "vstream",
     "vstride",
     "vsum",
     "vupdate",
@@ -35,8 +52,10 @@ OPERATIONS = (
 
 __all__ = [
     "OPERATIONS",
+    "fence",
     "get",
     "prefetch",
+    "prefetch_once",
     "put",
     "shifted",
     "vadd",
@@ -52,6 +71,7 @@ __all__ = [
     "vscatter",
     "vselect",
     "vstore",
+    "vstream",
     "vstride",
     "vsum",
     "vupdate",

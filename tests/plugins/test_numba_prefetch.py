@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import spformats as sf
-from spformats_plugins.numba import launch
+from spformats_plugins.numba import diagonal_kernels, launch
 from spformats_plugins.numba.row_formats import _spmv_kernel, rows_of
 
 LAYOUTS = [
@@ -64,6 +64,28 @@ def test_diagonals(monkeypatch, format, count, dtype, large):
         bound = (count + 4) * np.finfo(dtype).eps * (abs(E) @ abs(x) + abs(y))
         assert (abs(M @ x - E @ x) <= bound).all()
         assert (abs(sf.spmv(M, x, y.copy(), alpha=2, beta=-1) - (2 * (E @ x) - y)) <= 3 * bound).all()
+
+
+@pytest.mark.parametrize("count", [1, 5, 8, 9])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_results_written_past_the_caches(monkeypatch, dtype, count):
+    """Wherever y's first whole cache line begins, from any row of a range on, with one pass and with several."""
+    monkeypatch.setattr(launch, "LARGE", 0)
+    monkeypatch.setattr(diagonal_kernels, "STREAMED", 0)
+    diagonal_kernels.spmv.cache_clear()
+    rng = np.random.default_rng(3)
+    offsets = 7 * (np.arange(count) - count // 2)
+    S = sp.diags_array([rng.standard_normal(500) for _ in offsets], offsets=offsets, shape=(500, 500)).tocsr()
+    A, x = sf.asarray(S.astype(dtype), format="cds"), rng.standard_normal(500).astype(dtype)
+    expected, bound = S @ x, (count + 4) * np.finfo(dtype).eps * (abs(S) @ abs(x))
+    room = np.empty(600, dtype)
+    for start in range(17):
+        y = room[start : start + 500]
+        room[:] = 77
+        assert sf.spmv(A, x, y, alpha=2) is y
+        assert (abs(y - 2 * expected) <= 2 * bound).all()
+        assert (room[:start] == 77).all() and (room[start + 500 :] == 77).all()
+    diagonal_kernels.spmv.cache_clear()
 
 
 def test_rows_left_in_their_order():
