@@ -7,6 +7,7 @@ The values are added up without atomics, and rows with much work in pieces, so t
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -160,9 +161,7 @@ class _Product:
         return c_ptr, c_cols, found
 
     def _found(self, fill: int, found: _Classes, bound: Any, lengths: Any, c_ptr: Any, c_cols: Any) -> None:
-        for rows, (_, slots, group) in zip(found.rows, [*self.classes, (0, 0, THREADS)], strict=True):
-            if not rows.size:
-                continue
+        def find(rows: Any, slots: int, group: int) -> None:
             macros = pattern_macros(slots, group, fill)
             grid, tables, room = -(-rows.size * group // dict(macros)["BLOCK"]), self.a_cols, 0
             key_ptr = keys = lengths
@@ -179,6 +178,10 @@ class _Product:
                 number = keys // self.cols
                 places = (c_ptr[rows] - key_ptr[:-1])[number] + self.xp.arange(found.last)
                 c_cols[places] = (keys - number * self.cols).astype(self.index)
+
+        shapes = [(slots, group) for _, slots, group in self.classes] + [(0, THREADS)]
+        jobs = [partial(find, rows, *shape) for rows, shape in zip(found.rows, shapes, strict=True) if rows.size]
+        runtime.side_by_side(jobs[::-1])  # the longest rows first
 
     def _keys(self, lengths: Any, total: int) -> tuple[Any, Any]:
         """Where each of these rows writes its columns with its number, to be sorted afterwards."""
@@ -214,11 +217,14 @@ class _Product:
             head = np.int64(rows.size), rows, pieces, room, share, np.int64(limit), self.work
             self._launch("values", (*shape.items(), *blocks), (grid,), *head, *operands, out)
 
-        for rows, (most, _, group) in zip(found.rows, [*self.classes, (0, 0, 32)], strict=True):
-            if rows.size:
-                add_up(rows, most, group, 0, data)
+        shapes = [(most, group) for most, _, group in self.classes] + [(0, 32)]
+        jobs = [
+            partial(add_up, rows, *shape, 0, data) for rows, shape in zip(found.rows, shapes, strict=True) if rows.size
+        ]
         if total:
             owners = self.xp.searchsorted(pieces, self.xp.arange(total), side="right") - 1
             sums = self.xp.empty(scratch * size, dtype=data.dtype)
-            add_up(owners, 0, 32, 1, sums)
+            jobs.append(partial(add_up, owners, 0, 32, 1, sums))
+        runtime.side_by_side(jobs[::-1])
+        if total:
             self._launch("combine", once, (total, 16), owners, pieces, room, c_ptr, sums, data)
