@@ -74,7 +74,7 @@ def spmv(conj: bool, far: int, most: int):
                     put(const_at, const_full, k)
                     const_full += 1
             passes = max(1, (full + most - 1) // most)
-            stream = aside and full <= 8 and full == stored and const_full == fixed
+            stream = aside and full <= SIDE_BY_SIDE[0] and full == stored and const_full == fixed
             if stream:
                 passes = 1
             done = const_done = 0

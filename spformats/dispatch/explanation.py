@@ -103,8 +103,6 @@ def explain(operation: str, A: Any, x: Any = None, trans: str = "N") -> Explanat
     chosen, lines = None, []
     for k in known:
         why = k.refusal(A, dtype, trans)
-        if why is not None and "_slots()" in why:  # a word to authors of formats, about a kernel that is for theirs
-            why = "not for this format"
         if why is None and forced is not None and k.name != forced:
             why = f"config(kernel={forced!r}) forces another"
         elif why is None and forced is None and k.priority < 0:
