@@ -22,7 +22,7 @@ class Blocks:
 
     def __init__(self, A: Any, trans: str):
         if trans == "N":
-            self.data, self.indices, self.indptr = A.data, A.indices, A.indptr
+            self.data, self.indices, self.indptr = A.data, runtime.packed(A.indices), runtime.packed(A.indptr)
         else:  # in the order of the columns, so that no two threads add to the same entry
             self.data, self.indices, self.indptr = A._plan("cuda block transpose", block_transpose)
         self.rows, self.cols = A.shape if trans == "N" else A.shape[::-1]

@@ -26,6 +26,7 @@ class Layout:
 
     def __init__(self, number: int, parts: tuple[Any, ...], shape: tuple[int, int], stride: int):
         self.number = number
+        parts = tuple(map(runtime.packed, parts))
         self.data, self.indices, self.ptr, self.rlen, self.perm = parts
         self.rows, self.cols = shape
         self.stride = stride

@@ -7,7 +7,7 @@ value types, block sizes and the like. NVRTC compiles it when it is first launch
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -152,36 +152,11 @@ def at_home(array: Any, make: Callable[[], Callable[..., Any]]) -> Callable[...,
     return there
 
 
-@functools.cache
-def _side_stream(device: int, number: int) -> Any:
-    import cupy
-
-    return cupy.cuda.Stream(non_blocking=True)
-
-
-def side_by_side(jobs: Sequence[Callable[[], None]]) -> None:
-    """Run jobs that do not depend on one another at once: behind what the current stream holds, before what follows.
-
-    Each has a stream of its own, so kernels that cannot fill the device do not wait for one another. What the jobs read
-    must be kept until this returns.
-    """
-    if len(jobs) < 2:
-        for job in jobs:
-            job()
-        return
-    import cupy
-
-    current, device = cupy.cuda.get_current_stream(), cupy.cuda.runtime.getDevice()
-    begin, ends = current.record(), []
-    for number, job in enumerate(jobs[1:]):
-        stream = _side_stream(device, number)
-        stream.wait_event(begin)
-        with stream:
-            job()
-        ends.append(stream.record())
-    jobs[0]()
-    for end in ends:
-        current.wait_event(end)
+def packed(part: Any) -> Any:
+    """A part of a matrix without gaps between its values, as the kernels read it; None stays None."""
+    if part is None or part.ndim != 1 or part.flags.c_contiguous:
+        return part
+    return xp_of(part).ascontiguousarray(part)
 
 
 def ready(x: Any) -> Any:

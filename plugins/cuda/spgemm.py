@@ -7,7 +7,6 @@ The values are added up without atomics, and rows with much work in pieces, so t
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,14 +89,15 @@ class _Product:
         self.A, self.B = A, B
         self.xp = _arrays.xp_of(A.data)
         self.index = np.result_type(A.indices.dtype, B.indices.dtype)
-        self.a_cols, self.b_cols = (M.indices.astype(self.index, copy=False) for M in (A, B))
+        self.a_cols, self.b_cols = (runtime.packed(M.indices).astype(self.index, copy=False) for M in (A, B))
         left: tuple[int, int] = getattr(A, "blocksize", (1, 1))
         self.height, self.inner = left
         self.width: int = getattr(B, "blocksize", (1, 1))[1]
         self.rows, self.cols = A.indptr.shape[0] - 1, -(-B.shape[1] // self.width)
         self.types = runtime.types(A.dtype, B.dtype, self.index, once=False)
         self.classes = classes(self.index)
-        self.pattern_arrays = A.indptr, self.a_cols, B.indptr, self.b_cols
+        self.a_ptr, self.b_ptr = runtime.packed(A.indptr), runtime.packed(B.indptr)
+        self.pattern_arrays = self.a_ptr, self.a_cols, self.b_ptr, self.b_cols
 
     def result(self) -> Any:
         """The product, in the format of the operands."""
@@ -141,7 +141,7 @@ class _Product:
         totals = self.xp.zeros(behind + 5, dtype=np.int64)
         grid = (min(256, -(-self.rows // BLOCK)),)
         sizes = np.int64(self.cols), np.int64(self.height * self.width)
-        args = np.int64(self.rows), bound, *sizes, self.work, self.A.indptr, kind, totals
+        args = np.int64(self.rows), bound, *sizes, self.work, self.a_ptr, kind, totals
         self._launch("classify", self._limits(32), grid, *args)
         figures = totals.tolist()
         stops = [*(self.rows - count for count in figures[:behind]), self.rows]
@@ -161,7 +161,9 @@ class _Product:
         return c_ptr, c_cols, found
 
     def _found(self, fill: int, found: _Classes, bound: Any, lengths: Any, c_ptr: Any, c_cols: Any) -> None:
-        def find(rows: Any, slots: int, group: int) -> None:
+        for rows, (_, slots, group) in zip(found.rows, [*self.classes, (0, 0, THREADS)], strict=True):
+            if not rows.size:
+                continue
             macros = pattern_macros(slots, group, fill)
             grid, tables, room = -(-rows.size * group // dict(macros)["BLOCK"]), self.a_cols, 0
             key_ptr = keys = lengths
@@ -178,10 +180,6 @@ class _Product:
                 number = keys // self.cols
                 places = (c_ptr[rows] - key_ptr[:-1])[number] + self.xp.arange(found.last)
                 c_cols[places] = (keys - number * self.cols).astype(self.index)
-
-        shapes = [(slots, group) for _, slots, group in self.classes] + [(0, THREADS)]
-        jobs = [partial(find, rows, *shape) for rows, shape in zip(found.rows, shapes, strict=True) if rows.size]
-        runtime.side_by_side(jobs[::-1])  # the longest rows first
 
     def _keys(self, lengths: Any, total: int) -> tuple[Any, Any]:
         """Where each of these rows writes its columns with its number, to be sorted afterwards."""
@@ -201,14 +199,15 @@ class _Product:
         once = (("GROUP", 32), ("BLOCK", BLOCK), *blocks)
         while found.cost > 2 * limit:
             number, entries, share = self.xp.empty((3, self.rows), dtype=np.int64)
-            args = np.int64(self.rows), np.int64(limit), self.work, self.A.indptr, c_ptr, number, entries, share
+            args = np.int64(self.rows), np.int64(limit), self.work, self.a_ptr, c_ptr, number, entries, share
             self._launch("cut", once, (-(-self.rows // BLOCK),), *args)
             pieces, room = _arrays.pointers(number), _arrays.pointers(entries)
             total, scratch = self.xp.stack([pieces[-1], room[-1]]).tolist()
             if scratch * size <= SCRATCH:
                 break
             total, limit = 0, 2 * limit
-        operands = self.A.indptr, self.a_cols, self.A.data, self.B.indptr, self.b_cols, self.B.data, c_ptr, c_cols
+        a, b = runtime.packed(self.A.data), runtime.packed(self.B.data)
+        operands = self.a_ptr, self.a_cols, a, self.b_ptr, self.b_cols, b, c_ptr, c_cols
 
         def add_up(rows: Any, most: int, group: int, cut: int, out: Any) -> None:
             macros = values_macros(most, group, size, data.dtype, self.index)
@@ -217,14 +216,11 @@ class _Product:
             head = np.int64(rows.size), rows, pieces, room, share, np.int64(limit), self.work
             self._launch("values", (*shape.items(), *blocks), (grid,), *head, *operands, out)
 
-        shapes = [(most, group) for most, _, group in self.classes] + [(0, 32)]
-        jobs = [
-            partial(add_up, rows, *shape, 0, data) for rows, shape in zip(found.rows, shapes, strict=True) if rows.size
-        ]
+        for rows, (most, _, group) in zip(found.rows, [*self.classes, (0, 0, 32)], strict=True):
+            if rows.size:
+                add_up(rows, most, group, 0, data)
         if total:
             owners = self.xp.searchsorted(pieces, self.xp.arange(total), side="right") - 1
             sums = self.xp.empty(scratch * size, dtype=data.dtype)
-            jobs.append(partial(add_up, owners, 0, 32, 1, sums))
-        runtime.side_by_side(jobs[::-1])
-        if total:
+            add_up(owners, 0, 32, 1, sums)
             self._launch("combine", once, (total, 16), owners, pieces, room, c_ptr, sums, data)

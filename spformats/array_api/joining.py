@@ -138,7 +138,6 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return np.broadcast_shapes(*shapes)
 
 
-@at_home
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
     """Join arrays along an axis; sparse ones give CSR (with ``axis=None``, a dense vector).
 
@@ -159,7 +158,11 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
     array([[1., 0., 1., 0.],
            [0., 1., 0., 1.]])
     """
-    arrays = list(arrays)
+    return _concatenated(list(arrays), axis)
+
+
+@at_home
+def _concatenated(arrays: list[Any], axis: int | None) -> Array:
     if not any(map(is_sparse, arrays)):
         return storage(*arrays).concat(arrays, axis=axis)
     if axis is None:

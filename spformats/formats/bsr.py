@@ -10,6 +10,7 @@ from spformats.formats import _arrays
 from spformats.formats._guard import check_storage, fits
 from spformats.formats.base import SparseArray
 from spformats.formats.csr import CSR, csr_by_rows, first_unsorted
+from spformats.formats.device import at_home
 
 #: Rows looked at when `asarray` must find a block size itself.
 SAMPLE = 4096
@@ -201,6 +202,7 @@ class BSR(SparseArray):
     def _transposed_layout(self) -> dict[str, Any]:
         return {"blocksize": self.blocksize[::-1], "pad": self.padded}
 
+    @at_home
     def _count(self) -> int:
         (n, m), (R, C) = self.shape, self.blocksize
         if not self.padded:

@@ -6,7 +6,10 @@ import contextlib
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def home_of(array: Any) -> Any:
@@ -15,14 +18,21 @@ def home_of(array: Any) -> Any:
     return device if hasattr(device, "__enter__") else contextlib.nullcontext()
 
 
-def at_home(function: Callable[..., Any]) -> Callable[..., Any]:
+def is_away(array: Any) -> bool:
+    """Whether this is an array of CuPy's on a device that is not the current one."""
+    if type(array).__module__ != "cupy":
+        return False
+    return bool(array.device.id != sys.modules["cupy"].cuda.runtime.getDevice())
+
+
+def at_home(function: Callable[P, T]) -> Callable[P, T]:
     """Run a function on the device of its sparse operands, whichever is current.
 
     Operands on two devices are refused with a TypeError: CuPy would read them across or fail, as the machine allows.
     """
 
     @functools.wraps(function)
-    def there(*args: Any, **kwargs: Any) -> Any:
+    def there(*args: P.args, **kwargs: P.kwargs) -> T:
         if "cupy" not in sys.modules:  # nobody has arrays with such devices
             return function(*args, **kwargs)
         home = _common_home((*args, *kwargs.values()))
@@ -49,8 +59,9 @@ def _common_home(values: tuple[Any, ...]) -> Any:
 def _arrays_in(values: Any) -> Iterator[tuple[Any, bool]]:
     """The arrays of CuPy's among some arguments, and whether each is the inside of a sparse array."""
     for value in values:
-        if isinstance(value, list | tuple):
-            yield from _arrays_in(value)
+        if isinstance(value, (list, tuple)):
+            if value and hasattr(value[0], "shape"):  # arrays to be joined, not a long list of numbers
+                yield from _arrays_in(value)
             continue
         is_sparse = hasattr(type(value), "components")
         array = value._holder.data if is_sparse else value

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from spformats.formats import CSR, SparseArray, _arrays
+from spformats.formats.device import home_of
 
 
 def from_dense(obj: Any, *, dtype: Any = None, keep_dtype: bool = False, signed_zeros: bool = False) -> SparseArray:
@@ -33,15 +34,20 @@ def from_dense(obj: Any, *, dtype: Any = None, keep_dtype: bool = False, signed_
         from spformats.interop.devices import to_numpy
 
         return from_dense(to_numpy(obj), dtype=dtype, keep_dtype=keep_dtype, signed_zeros=signed_zeros).to_namespace(xp)
-    if dtype is not None:
-        values = obj.astype(dtype)
-    elif keep_dtype and obj.dtype.kind in "biu":
-        values = obj.astype(obj.dtype.newbyteorder("="), copy=False)
-    else:
-        values = _arrays.as_values(obj)
+    with home_of(obj):
+        if dtype is not None:
+            values = obj.astype(dtype)
+        elif keep_dtype and obj.dtype.kind in "biu":
+            values = obj.astype(obj.dtype.newbyteorder("="), copy=False)
+        else:
+            values = _arrays.as_values(obj)
+        return _compressed(xp, values, signed_zeros)
+
+
+def _compressed(xp: Any, values: Any, signed_zeros: bool) -> CSR:
     rows, cols = xp.nonzero(_not_positive_zero(xp, values) if signed_zeros else values)
-    counts = xp.bincount(rows, minlength=obj.shape[0])
-    return CSR._made(values[rows, cols], cols, _arrays.pointers(counts), (int(obj.shape[0]), int(obj.shape[1])))
+    counts = xp.bincount(rows, minlength=values.shape[0])
+    return CSR._made(values[rows, cols], cols, _arrays.pointers(counts), (int(values.shape[0]), int(values.shape[1])))
 
 
 def _not_positive_zero(xp: Any, values: Any) -> Any:

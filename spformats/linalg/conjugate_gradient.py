@@ -9,9 +9,11 @@ from typing import Any
 import array_api_compat
 
 from spformats.formats import SparseArray
+from spformats.formats.device import at_home
 from spformats.linalg.products import check_operand
 
 
+@at_home
 def cg(
     A: SparseArray,
     b: Any,

@@ -12,6 +12,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
+from spformats.formats.device import at_home
 from spformats.formats.diagonal import diagonal_range
 from spformats.linalg.diagonal_layout import ResultLayout
 from spformats.linalg.diagonal_merge import (
@@ -133,6 +134,7 @@ def scale(A: Any, alpha: complex, out: Any = None) -> Any:
     return A._with_data(alpha * A.data)
 
 
+@at_home
 def drop_empty_diagonals(A: Any) -> Any:
     """A without the diagonals whose stored values are all zero; A itself where there are none."""
     check_diagonal("A", A)

@@ -8,12 +8,21 @@ import numpy as np
 
 from spformats import dispatch
 from spformats.formats import BSR, DiagonalArray, SparseArray, _arrays
+from spformats.formats.device import home_of, is_away
 from spformats.linalg import integer_products
 from spformats.linalg.diagonal_product import multiply, multiply_again
 
 
 def dense_product(A: SparseArray, x: Any, trans: str = "N") -> Any:
     """``op(A) @ x`` for a dense vector or matrix; the result has x's shape and array type."""
+    data = A._holder.data
+    if is_away(data):
+        with home_of(data):
+            return _dense_product(A, x, trans)
+    return _dense_product(A, x, trans)
+
+
+def _dense_product(A: SparseArray, x: Any, trans: str) -> Any:
     if integer_products.is_integer(A):
         exact = hasattr(x, "dtype") and integer_products.is_integer(x)
         x = check_operand(A, x, trans, convert=not exact)

@@ -95,6 +95,7 @@ class ArrayObject:
 
         return reductions.diagonal(self, k)
 
+    @at_home
     def trace(self: Any, offset: int = 0) -> Any:
         """Sum of a diagonal."""
         return self.diagonal(offset).sum()

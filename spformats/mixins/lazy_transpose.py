@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from spformats.formats.device import at_home
+
 #: SciPy's methods whose functions have another name in the array API.
 SCIPY_NAMES = {
     "power": "pow", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctanh": "atanh", "rint": "round",
@@ -65,6 +67,7 @@ class LazyTranspose:
     def _is_complex(self: Any) -> bool:
         return "complex" in str(self.dtype)
 
+    @at_home
     def _conjugated(self: Any) -> Any:
         """The complex conjugate; the array itself where it is real."""
         if not self._is_complex:

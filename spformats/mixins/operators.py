@@ -130,6 +130,7 @@ class Operators:
     def __abs__(self: Any) -> Any:
         return self._with_values(abs)
 
+    @at_home
     def _scaled(self: Any, factor: Any) -> Any:
         return self._with_values(lambda v: v * factor)
 

@@ -13,6 +13,8 @@ import numpy as np
 from scipy.sparse import sparray
 from scipy.sparse.linalg import LinearOperator
 
+from spformats.formats.device import at_home
+
 try:
     from scipy._lib._sparse import SparseABC
 except ImportError:  # SciPy moved it: sparse arrays themselves then serve as the abstract base
@@ -111,6 +113,7 @@ class SciPyProtocol(LinearOperator, sparray):
 
     _getnnz = getnnz
 
+    @at_home
     def count_nonzero(self: Any, axis: int | None = None) -> Any:
         """Number of entries that are not zero, of the whole array or along an axis."""
         if axis is not None:

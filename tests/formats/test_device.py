@@ -25,6 +25,8 @@ class Device:
 
 
 class Array:
+    shape = (3,)
+
     def __init__(self, number):
         self.device = Device(number)
 
@@ -34,6 +36,7 @@ Array.__module__ = "cupy"
 
 class Sparse:
     components = ("data",)
+    shape = (3, 3)
 
     def __init__(self, number):
         self.data = Array(number)
@@ -71,7 +74,10 @@ def test_operands_on_two_devices_are_refused(other):
 
 def test_every_function_of_arrays_runs_at_home():
     aside = ("constants", "data_types", "creation", "inspection", "densify", "elementwise_binary")
-    names = {name for name, module in NAMES.items() if module.rsplit(".", 1)[1] not in aside} - {"broadcast_shapes"}
+    names = {name for name, module in NAMES.items() if module.rsplit(".", 1)[1] not in aside} - {
+        "broadcast_shapes",
+        "concat",
+    }
     functions = [getattr(sf, name) for name in sorted(names | {"astype"})]
     extension = importlib.import_module("spformats.array_api.linalg")
     functions += [getattr(extension, name) for name in extension.__all__]

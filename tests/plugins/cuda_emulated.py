@@ -24,7 +24,6 @@ def emulated() -> Iterator[None]:
         "address": lambda array: array.ctypes.data,
         "is_current": lambda array: True,
         "at_home": lambda array, make: make(),
-        "side_by_side": lambda jobs: [job() for job in jobs],
         "by_value": cuda_emulator.ByValue,
         "ready": ready,
         "device_name": lambda array: "emulator",

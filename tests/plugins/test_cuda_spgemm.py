@@ -178,6 +178,24 @@ def test_wide_indices_and_formats_without_a_kernel_of_their_own(device):
         np.testing.assert_allclose(multiplied(device, B, B.T).todense(), (S @ S.T).todense(), rtol=0, atol=1e-13)
 
 
+@pytest.mark.parametrize("format", ["csr", "bsr"])
+def test_parts_with_gaps(device, format):
+    """Arrays given as columns of larger ones: kernels read them without the gaps."""
+    rng = np.random.default_rng(9)
+    S = sp.random_array((30, 30), density=0.2, rng=rng, format="csr")
+    A = device(sf.asarray(S, format=format, **({"blocksize": (2, 2)} if format == "bsr" else {})))
+    xp = A._library
+
+    def gaps(part):
+        return xp.stack([part, part + 1], axis=-1)[..., 0]
+
+    B = type(A)(gaps(A.data), gaps(A.indices), gaps(A.indptr), shape=A.shape)
+    x = xp.asarray(rng.standard_normal(30))
+    np.testing.assert_allclose((B @ B).to_device("cpu").todense(), (S @ S).todense(), rtol=0, atol=1e-13)
+    y, x = (v.get() if hasattr(v, "get") else v for v in (B @ x, x))
+    np.testing.assert_allclose(y, S @ x, rtol=0, atol=1e-13)
+
+
 def test_empty_products(device):
     for n, k, m in [(0, 0, 0), (3, 0, 2), (0, 4, 2), (3, 4, 0), (3, 4, 5)]:
         A, B = (sf.asarray(sp.csr_array(shape)) for shape in ((n, k), (k, m)))

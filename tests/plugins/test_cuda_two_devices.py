@@ -137,7 +137,13 @@ FUNCTIONS = {
     "astype": lambda A: A.astype(np.float32),
     "concat": lambda A: sf.concat([A, A]),
     "where": lambda A: sf.where(A > 0, A, A),
+    "concat of a generator": lambda A: sf.concat(A for _ in range(2)),
     "matrix_norm": sf.linalg.matrix_norm,
+    "trace": lambda A: A.trace(),
+    "conjugate of a transpose": lambda A: (A + 1j * A).T.H,
+    "product with integers": lambda A: A @ on(1, np.arange(400)),
+    "product with no columns": lambda A: A @ on(1, np.ones((400, 0))),
+    "from a dense array": lambda A: sf.asarray(on(1, np.eye(3))),
 }
 
 
