@@ -11,8 +11,10 @@ from functools import cache
 from typing import Any
 
 from .generated import define
-from .panels import PANEL, parts_of
+from .panels import parts_of
 
+#: Columns of a panel, which are read in one pass.
+PANEL = 32
 #: Columns up to which a product is bound by reading the matrix, so that asking for it ahead pays.
 FEW = 8
 

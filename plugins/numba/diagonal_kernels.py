@@ -29,8 +29,8 @@ STEP = 4 * WIDTH
 def spmv(conj: bool, far: int, most: int):
     """y[lo:hi] of one product; ``conj`` conjugates the matrix, ``far`` is the prefetch distance in bytes, 0 for none.
 
-    ``most`` diagonals are summed side by side. ``const`` holds the value of each diagonal that is constant and has no
-    stored values to read.
+    ``most`` diagonals are summed side by side, or all of up to eight where the result is written past the caches.
+    ``const`` holds the value of each diagonal that is constant and has no stored values to read.
     """
     large = STREAMED  # as a variable of this function it is part of the kernel's name on disk
 
@@ -43,8 +43,9 @@ def spmv(conj: bool, far: int, most: int):
         fresh = beta == 0
         per_line = LINE // y.itemsize
         behind_line = y.ctypes.data // y.itemsize  # whole lines begin where this plus the row is a multiple of per_line
-        aside = far and fresh and y.nbytes >= large
-        one = beta * 0 + 1
+        # NumPy takes a complex y for aligned where its parts are
+        aside = far and fresh and y.nbytes >= large and y.ctypes.data % y.itemsize == 0
+        one = beta**0  # of beta's type, also for inf
         ahead = far // flat.itemsize
         inner, outer = np.int64(0), cols  # between them, rows are inside every diagonal
         for k in range(stored):

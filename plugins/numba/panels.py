@@ -1,8 +1,7 @@
-"""How the columns of a dense operand are cut: panels of 32, and what is left in vectors of falling width."""
+"""How the columns of a panel of a dense operand are cut: vectors of falling width."""
 
 from __future__ import annotations
 
-PANEL = 32
 WIDTHS = (8, 4, 2, 1)
 
 

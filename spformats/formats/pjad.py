@@ -187,6 +187,10 @@ class PJAD(SparseArray):
         slot = slots(self.jd_ptr, self.block_ptr, self.bsize, rank, rows, _arrays.position_in_row(indptr, rows))
         return CSR._made(self.data[slot], self.indices[slot], indptr, self.shape)
 
+    def _own_layout(self) -> dict[str, Any]:
+        # the rows' own order suits these rows: those of the transpose or of a sum may need another layout
+        return {} if self.sigma == 1 else super()._own_layout()
+
     def _count(self) -> int:
         return int(self.rlen.sum(dtype=np.int64))
 

@@ -159,3 +159,14 @@ def test_astype(layout, dtype):
     assert A.astype(A.dtype, copy=False) is A and A.astype(A.dtype) is not A
     with pytest.raises(TypeError, match=r"complex128.*float32.*'same_kind'"):
         A.astype(np.float32, casting="same_kind")
+
+
+def test_rows_in_their_order_are_not_handed_on():
+    """A PJAD of alike rows keeps their order; its transpose and its sums, whose rows differ, do not inherit that."""
+    n = 4096
+    S = sp.csr_array((np.ones(n), (np.arange(n), np.arange(n) // 32 * 32)), shape=(n, n))
+    A = sf.asarray(S, format="pjad")
+    assert A.sigma == 1
+    for B in (A.T, A + A.T):
+        assert B.format == "pjad" and B.data.size < 4 * B.nnz
+    np.testing.assert_array_equal(A.T.to_csr().todense(), S.T.todense())

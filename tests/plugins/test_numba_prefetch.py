@@ -66,26 +66,50 @@ def test_diagonals(monkeypatch, format, count, dtype, large):
         assert (abs(sf.spmv(M, x, y.copy(), alpha=2, beta=-1) - (2 * (E @ x) - y)) <= 3 * bound).all()
 
 
-@pytest.mark.parametrize("count", [1, 5, 8, 9])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-def test_results_written_past_the_caches(monkeypatch, dtype, count):
-    """Wherever y's first whole cache line begins, from any row of a range on, with one pass and with several."""
+@pytest.fixture
+def written_past_the_caches(monkeypatch):
+    """Small results too, as long as the test runs."""
     monkeypatch.setattr(launch, "LARGE", 0)
     monkeypatch.setattr(diagonal_kernels, "STREAMED", 0)
     diagonal_kernels.spmv.cache_clear()
+    yield
+    diagonal_kernels.spmv.cache_clear()
+
+
+@pytest.mark.parametrize("count", [1, 5, 8, 9])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_results_written_past_the_caches(written_past_the_caches, dtype, count):
+    """Wherever y's first whole cache line begins, between values of a complex y too; with one pass and with several."""
     rng = np.random.default_rng(3)
     offsets = 7 * (np.arange(count) - count // 2)
     S = sp.diags_array([rng.standard_normal(500) for _ in offsets], offsets=offsets, shape=(500, 500)).tocsr()
     A, x = sf.asarray(S.astype(dtype), format="cds"), rng.standard_normal(500).astype(dtype)
     expected, bound = S @ x, (count + 4) * np.finfo(dtype).eps * (abs(S) @ abs(x))
-    room = np.empty(600, dtype)
+    real = np.finfo(dtype).dtype
+    size = 500 * np.dtype(dtype).itemsize // real.itemsize
+    room = np.empty(1200, real)
     for start in range(17):
-        y = room[start : start + 500]
+        y = room[start : start + size].view(dtype)
         room[:] = 77
         assert sf.spmv(A, x, y, alpha=2) is y
         assert (abs(y - 2 * expected) <= 2 * bound).all()
-        assert (room[:start] == 77).all() and (room[start + 500 :] == 77).all()
-    diagonal_kernels.spmv.cache_clear()
+        assert (room[:start] == 77).all() and (room[start + size :] == 77).all()
+
+
+def test_results_written_past_the_caches_by_several_threads(written_past_the_caches):
+    n = 300_000
+    A = sf.gallery.laplace1d(n)
+    x = np.random.default_rng(4).standard_normal(n)
+    for threads in (1, 2, 3):
+        with sf.config(threads=threads):
+            B = A.copy()
+            for _ in range(20):
+                np.testing.assert_allclose(B @ x, A.to_scipy_sparse() @ x, rtol=0, atol=1e-14)
+
+
+def test_infinite_beta_in_several_passes():
+    A = sf.CDS(np.ones((9, 100)) * np.tri(9, 100, 100), np.arange(9), shape=(100, 108))
+    assert np.isposinf(sf.spmv(A, np.ones(108), np.ones(100), 1.0, np.inf)).all()
 
 
 def test_rows_left_in_their_order():
