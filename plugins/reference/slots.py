@@ -24,7 +24,7 @@ def _entries(A: Any) -> Entries:
 
 
 def _supports(A: Any, dtype: Any, trans: str) -> bool | str:
-    return hasattr(A, "_slots") or "for formats that say where their values belong by a method _slots()"
+    return hasattr(A, "_slots") or "for formats that say themselves where their values belong"
 
 
 @dispatch.register("spmv", "*", "*", name="reference", priority=0, supports=_supports)
