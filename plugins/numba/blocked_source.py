@@ -97,8 +97,6 @@ def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any
         f"def {name}(data, indices, ptr, rlen, perm, step, extremes, bases, x, y, alpha, beta, lo, hi):",
         "    fresh = beta == 0",
         f"    ahead = {far} // data.itemsize",
-    ]
-    lines += [
         "    for first in range(lo, hi, step):",
         "        last = min(first + step, hi)",
         "        origin = get(ptr, first // step) - first",

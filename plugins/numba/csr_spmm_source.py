@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from .generated import define
-from .panels import parts_of
+from .panels import added, over_columns, parts_of, written, zeroed
 
 #: Columns of a panel, which are read in one pass.
 PANEL = 32
@@ -41,13 +41,8 @@ def _spmm(panels: bool, rest: int, far: int) -> Callable[..., Any]:
     ]
     if far:
         lines += [f"        prefetch({array}, begin + ahead, 8)" for array in ("data", "indices")]
-    if panels:
-        lines += [
-            f"        while c + {PANEL} <= k:",
-            *(" " * 12 + line for line in _panel(PANEL)),
-            f"            c += {PANEL}",
-        ]
-    lines += [" " * 8 + line for line in _panel(rest)]
+    passes = over_columns(PANEL, _panel(PANEL) if panels else None, _panel(rest))
+    lines += [" " * 8 + line for line in passes]
     return define(name, lines)
 
 
@@ -57,11 +52,7 @@ def _panel(columns: int) -> list[str]:
     if not parts:
         return []
     chains = 4 if columns <= 2 else 2 if columns <= FEW else 1  # sums side by side: one would wait for itself
-    lines = [
-        f"s{at}_{chain} = " + ("y.dtype.type(0)" if width == 1 else f"vzero(y, {width})")
-        for at, width in parts
-        for chain in range(chains)
-    ]
+    lines = [zeroed(f"s{at}_{chain}", width) for at, width in parts for chain in range(chains)]
     if chains > 1:
         lines += ["p = begin", f"while p + {chains} <= end:"]
         lines += [" " * 4 + line for chain in range(chains) for line in _entry(parts, chain, f"p + {chain}")]
@@ -72,19 +63,14 @@ def _panel(columns: int) -> list[str]:
     for at, width in parts:
         add = "{} + {}" if width == 1 else "vadd({}, {})"
         lines += [f"s{at}_0 = {add.format(f's{at}_0', f's{at}_{chain}')}" for chain in range(1, chains)]
-        place = f"target + c + {at}"
-        if width == 1:
-            lines.append(f"put(y, {place}, alpha * s{at}_0 if fresh else alpha * s{at}_0 + beta * get(y, {place}))")
-        else:
-            lines.append(f"vupdate(y, {place}, s{at}_0, alpha, beta, fresh)")
+        lines.append(written(f"s{at}_0", width, f"target + c + {at}"))
     return lines
 
 
 def _entry(parts: list[tuple[int, int]], chain: int, place: str) -> list[str]:
     """Add one entry times its row of x."""
-    lines = [f"value = get(data, {place})", f"q = np.int64(get(indices, {place})) * k + c"]
-    for at, width in parts:
-        s = f"s{at}_{chain}"
-        x = f"get(x, q + {at})" if width == 1 else f"vload(x, q + {at}, {width})"
-        lines.append(f"{s} += value * {x}" if width == 1 else f"{s} = vmuladd({s}, value, {x})")
-    return lines
+    return [
+        f"value = get(data, {place})",
+        f"q = np.int64(get(indices, {place})) * k + c",
+        *(added(f"s{at}_{chain}", width, "value", f"q + {at}") for at, width in parts),
+    ]

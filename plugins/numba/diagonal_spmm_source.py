@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from .generated import define
-from .panels import parts_of
+from .panels import added, over_columns, parts_of, written, zeroed
 
 #: Columns of a panel, which are read in one pass.
 PANEL = 64
@@ -61,13 +61,8 @@ def _spmm(panels: bool, rest: int, conj: bool, far: int) -> Callable[..., Any]:
         "                full += 1",
         "        c = 0",
     ]
-    if panels:
-        lines += [
-            f"        while c + {PANEL} <= k:",
-            *(" " * 12 + line for line in _panel(PANEL, conj, far)),
-            f"            c += {PANEL}",
-        ]
-    lines += [" " * 8 + line for line in _panel(rest, conj, far)]
+    passes = over_columns(PANEL, _panel(PANEL, conj, far) if panels else None, _panel(rest, conj, far))
+    lines += [" " * 8 + line for line in passes]
     lines += [
         "        if full < stored:",
         "            for d in range(stored):",
@@ -114,12 +109,9 @@ def _panel(columns: int, conj: bool, far: int) -> list[str]:
 def _rows(rows: int, parts: list[tuple[int, int]], conj: bool, far: int) -> list[str]:
     """Rows from i on, for the parts of a panel (first column, how many)."""
     load = "np.conj(get(flat, a + {} * step))" if conj else "get(flat, a + {} * step)"
+    sums = [(r, first, width) for r in range(rows) for first, width in parts]
     lines = [
-        f"s{r}_{first} = " + ("y.dtype.type(0)" if width == 1 else f"vzero(y, {width})")
-        for r in range(rows)
-        for first, width in parts
-    ]
-    lines += [
+        *(zeroed(f"s{r}_{first}", width) for r, first, width in sums),
         "for n in range(full):",
         "    step = get(step_of, n)",
         "    a = get(at, n) + i * step",
@@ -129,17 +121,6 @@ def _rows(rows: int, parts: list[tuple[int, int]], conj: bool, far: int) -> list
         lines += ["    if c == 0:", f"        prefetch(flat, a + near, {rows})"]
     for r in range(rows):
         lines.append(f"    v = {load.format(r)}")
-        for first, width in parts:
-            s, place = f"s{r}_{first}", f"q + {r} * k + {first}"
-            if width == 1:
-                lines.append(f"    {s} += v * get(x, {place})")
-            else:
-                lines.append(f"    {s} = vmuladd({s}, v, vload(x, {place}, {width}))")
-    for r in range(rows):
-        for first, width in parts:
-            s, place = f"s{r}_{first}", f"(i + {r}) * k + c + {first}"
-            if width == 1:
-                lines.append(f"put(y, {place}, alpha * {s} if fresh else alpha * {s} + beta * get(y, {place}))")
-            else:
-                lines.append(f"vupdate(y, {place}, {s}, alpha, beta, fresh)")
+        lines += ["    " + added(f"s{r}_{first}", width, "v", f"q + {r} * k + {first}") for first, width in parts]
+    lines += [written(f"s{r}_{first}", width, f"(i + {r}) * k + c + {first}") for r, first, width in sums]
     return [*lines, f"i += {rows}"]

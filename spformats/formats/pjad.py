@@ -236,6 +236,8 @@ def tuned_blocking(lengths: Any, namespace: str, itemsize: int, sigma: int | Non
     check_blocking(1, sigma)
     fitting = [size for size in sizes if sigma == 1 or sigma % size == 0]
     fitting = fitting or [max(size for size in range(1, sizes[-1] + 1) if sigma % size == 0)]
+    if len(fitting) == 1:
+        return fitting[0], sigma
     rlen = lengths[sorted_rows(lengths, sigma)]
     for size in fitting[:-1]:
         if entries >= FILLED[itemsize <= 4] * size * int(block_widths(rlen, size).sum()):
