@@ -10,7 +10,7 @@ import numpy as np
 
 from spformats import dispatch
 
-from . import diagonal_kernels, diagonal_spmm_source
+from . import diagonal_source, diagonal_spmm_source
 from .launch import Run, is_large, matrix_run, split, vector_run
 
 FORMATS = ("cds", "hm", "cdm")
@@ -69,8 +69,8 @@ def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
     result = np.result_type(A.dtype, dtype)
     conj = trans == "C" and A.dtype.kind == "c"
     nbytes = sum(_bytes(A, t, dtype, result))
-    far = diagonal_kernels.FAR if is_large(nbytes) else 0
-    kernel = diagonal_kernels.spmv(conj, far, diagonal_kernels.SIDE_BY_SIDE[nbytes >= diagonal_kernels.MEMORY])
+    width = 64 if result.itemsize == 4 else 32
+    kernel = diagonal_source.spmv(conj, width, diagonal_source.STREAMED)
     values = t.flat[t.const_at]
     arrays = (t.flat, t.base, t.offsets, values.conj() if conj else values, t.const_offsets, t.cols)
     return vector_run(kernel, arrays, t.rows, result, split(t.rows, nbytes))

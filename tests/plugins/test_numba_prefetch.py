@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import spformats as sf
-from spformats_plugins.numba import diagonal_kernels, launch
+from spformats_plugins.numba import diagonal_source, launch
 from spformats_plugins.numba.row_formats import _spmv_kernel, rows_of
 
 LAYOUTS = [
@@ -70,10 +70,8 @@ def test_diagonals(monkeypatch, format, count, dtype, large):
 def written_past_the_caches(monkeypatch):
     """Small results too, as long as the test runs."""
     monkeypatch.setattr(launch, "LARGE", 0)
-    monkeypatch.setattr(diagonal_kernels, "STREAMED", 0)
-    diagonal_kernels.spmv.cache_clear()
+    monkeypatch.setattr(diagonal_source, "STREAMED", 0)
     yield
-    diagonal_kernels.spmv.cache_clear()
 
 
 @pytest.mark.parametrize("count", [1, 5, 8, 9])
@@ -105,6 +103,28 @@ def test_results_written_past_the_caches_by_several_threads(written_past_the_cac
             B = A.copy()
             for _ in range(20):
                 np.testing.assert_allclose(B @ x, A.to_scipy_sparse() @ x, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("streamed", [0, 1 << 30])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_place_of_the_result_does_not_change_it(monkeypatch, dtype, streamed):
+    """Blocks begin with cache lines of y; sums are rounded alike wherever a block ends, bit for bit."""
+    monkeypatch.setattr(diagonal_source, "STREAMED", streamed)
+    n, rng = 2500, np.random.default_rng(5)
+    offsets = np.r_[-300, np.arange(-4, 7), 70]
+    diagonals = [rng.standard_normal(n) + (1j * rng.standard_normal(n) if "c" in dtype else 0) for _ in offsets]
+    A = sf.asarray(sp.diags_array(diagonals, offsets=offsets, shape=(n, n)).astype(dtype), format="cds")
+    x = rng.standard_normal(n).astype(dtype)
+    real = np.finfo(dtype).dtype
+    size = n * np.dtype(dtype).itemsize // real.itemsize
+    room = np.zeros(size + 33, real)
+    for M in (A, A.T, A.H):
+        for beta in (0, 2):
+            expected = sf.spmv(M, x, np.ones(n, dtype), alpha=1.5, beta=beta)
+            for start in range(33):
+                y = room[start : start + size].view(dtype)
+                y[:] = 1
+                assert np.array_equal(sf.spmv(M, x, y, alpha=1.5, beta=beta), expected)
 
 
 def test_infinite_beta_in_several_passes():
