@@ -1,8 +1,8 @@
 """PJAD with sigma times a vector: a group of eight, sixteen or 32 rows of a block at once, in the order they lie.
 
 A block is read from its first slot to its last, one column of a group after the other: streams that take turns would
-defeat the prefetchers, and half a block at a time would read its lines twice. Where rows of a group are shorter than
-its longest, x is masked for them.
+defeat the prefetchers, and half a block at a time would read its lines twice. x is masked for rows that have ended,
+from the first column on: a loop of its own for the columns that all rows have would end in a mispredicted jump.
 """
 
 from __future__ import annotations
@@ -26,22 +26,13 @@ def group_size(bsize: int) -> int:
 
 
 @kernel
-def extremes(rlen, i, rows):
-    """Shortest and longest of the rows from i on."""
-    shortest = longest = np.int64(get(rlen, i))
-    for r in range(1, rows):
-        length = np.int64(get(rlen, i + r))
-        shortest, longest = min(shortest, length), max(longest, length)
-    return shortest, longest
-
-
-@kernel
-def all_extremes(rlen, rows, found):
-    """Those of every whole group, side by side."""
-    for g in range(found.size // 2):
-        shortest, longest = extremes(rlen, g * rows, rows)
-        put(found, 2 * g, shortest)
-        put(found, 2 * g + 1, longest)
+def longest_of_groups(rlen, rows, longest):
+    """The longest row of every whole group."""
+    for g in range(longest.size):
+        found = np.int64(0)
+        for r in range(g * rows, (g + 1) * rows):
+            found = max(found, np.int64(get(rlen, r)))
+        put(longest, g, found)
 
 
 @kernel
@@ -71,30 +62,25 @@ def narrowed(indices, ptr, rlen, step, narrow, bases):
 
 @cache
 def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any]:
-    """``kernel(data, indices, ptr, rlen, perm, step, extremes, bases, x, y, alpha, beta, lo, hi)``.
+    """``kernel(data, indices, ptr, rlen, perm, step, longest, bases, x, y, alpha, beta, lo, hi)``.
 
-    ``rows`` is the `group_size`. ``in_order`` means that no row was moved: ``perm`` is not read then. ``extremes``
-    holds `all_extremes`, so that ``rlen`` is read only where rows of a group differ. Padding must be clean: it meets a
-    zero instead of x. ``far`` is how many bytes ahead the matrix is prefetched, 0 for not at all. With ``narrow``
-    columns are counted from ``bases`` of their block.
+    ``rows`` is the `group_size`, ``longest`` is from `longest_of_groups`. ``in_order`` means that no row was moved:
+    ``perm`` is not read then. Padding must be clean: it meets a zero instead of x. ``far`` is how many bytes ahead the
+    matrix is prefetched, 0 for not at all. With ``narrow`` columns are counted from ``bases`` of their block.
     """
     groups = range(rows // WIDTH)
     target = "i + {}" if in_order else "perm, i + {}"
-    at = f"2 * (i // {rows})" if rows else ""
     old, write = ("vload", "vstore") if in_order else ("vgather", "vscatter")
 
-    def column(indent: int, masked: bool) -> list[str]:
-        lines = [f"prefetch_once({array}, p + ahead, {rows})" for array in ("data", "indices") if far]
-        for g in groups:
-            xs = f"vgather(xb, indices, p + {g * WIDTH}, {WIDTH})"
-            xs = f"vselect(vgreater(rows{g}, j), {xs})" if masked else xs
-            lines.append(f"s{g} = vmuladd(s{g}, vload(data, p + {g * WIDTH}, {WIDTH}), {xs})")
-        return [" " * indent + line for line in [*lines, "p += step"]]
-
+    column = [f"prefetch_once({array}, p + ahead, {rows})" for array in ("data", "indices") if far]
+    for g in groups:
+        xs = f"vselect(vgreater(rows{g}, j), vgather(xb, indices, p + {g * WIDTH}, {WIDTH}))"
+        column.append(f"s{g} = vmuladd(s{g}, vload(data, p + {g * WIDTH}, {WIDTH}), {xs})")
+    column.append("p += step")
     name = f"blocked_spmv_{rows}_{far}" + "_in_order" * in_order + "_narrow" * narrow
     part_of_x = "shifted(x, get(bases, first // step))" if narrow else "x"
     lines = [
-        f"def {name}(data, indices, ptr, rlen, perm, step, extremes, bases, x, y, alpha, beta, lo, hi):",
+        f"def {name}(data, indices, ptr, rlen, perm, step, longest, bases, x, y, alpha, beta, lo, hi):",
         "    fresh = beta == 0",
         f"    ahead = {far} // data.itemsize",
         "    for first in range(lo, hi, step):",
@@ -106,15 +92,11 @@ def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any
     if rows:
         lines += [
             f"        while i + {rows} <= last:",
-            f"            shortest, longest = np.int64(get(extremes, {at})), np.int64(get(extremes, {at} + 1))",
             "            p = origin + i",
             *(f"            s{g} = vzero(y, {WIDTH})" for g in groups),
-            "            for _ in range(shortest):",
-            *column(16, masked=False),
-            "            if shortest < longest:",
-            *(f"                rows{g} = vload(rlen, i + {g * WIDTH}, {WIDTH})" for g in groups),
-            "                for j in range(shortest, longest):",
-            *column(20, masked=True),
+            *(f"            rows{g} = vload(rlen, i + {g * WIDTH}, {WIDTH})" for g in groups),
+            f"            for j in range(np.int64(get(longest, i // {rows}))):",
+            *(" " * 16 + line for line in column),
         ]
         for g in groups:
             at = target.format(g * WIDTH)

@@ -137,12 +137,12 @@ def _spmv_kernel(rows: Rows) -> tuple[Callable[..., Any], tuple]:
         return SPMV[rows.layout], rows.arrays
     group = blocked_source.group_size(rows.step)
     in_order = bool((rows.perm == np.arange(len(rows.perm))).all())
-    longest = int(rows.rlen.max(initial=0))
-    rlen = rows.rlen.astype(np.min_scalar_type(-longest - 1))  # signed: the fewer bytes the better
-    extremes = np.empty(2 * (len(rlen) // group) if group else 0, rlen.dtype)
-    blocked_source.all_extremes(rlen, group, extremes)
+    # signed: the fewer bytes the better
+    rlen = rows.rlen.astype(np.min_scalar_type(-int(rows.rlen.max(initial=0)) - 1))
+    longest = np.empty(len(rlen) // group if group else 0, rlen.dtype)
+    blocked_source.longest_of_groups(rlen, group, longest)
     indices, bases = _narrow(rows)
-    arrays = (*rows._replace(rlen=rlen, indices=indices).arrays, extremes, bases)
+    arrays = (*rows._replace(rlen=rlen, indices=indices).arrays, longest, bases)
     return blocked_source.spmv(group, in_order, _far(rows.data, group), bases.size > 0), arrays
 
 

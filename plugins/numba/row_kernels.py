@@ -20,7 +20,6 @@ from functools import cache
 
 import numpy as np
 
-from .blocked_source import extremes
 from .jit import kernel
 from .simd import (
     get,
@@ -98,6 +97,16 @@ def make_clean(layout: int):
         return good
 
     return clean
+
+
+@kernel
+def extremes(rlen, i, rows):
+    """Shortest and longest of the rows from i on."""
+    shortest = longest = np.int64(get(rlen, i))
+    for r in range(1, rows):
+        length = np.int64(get(rlen, i + r))
+        shortest, longest = min(shortest, length), max(longest, length)
+    return shortest, longest
 
 
 def make_column_spmv(layout: int):

@@ -18,6 +18,8 @@ from spformats.formats.jad import check_permutation
 TUNED = {"numpy": ((32, 16, 8), 256), "cupy": ((32,), 1024)}
 #: Least share of the slots that entries must fill for the larger blocks, for values of more than four bytes and others.
 FILLED = 0.97, 0.94
+#: Slots of padding a row, up to which the second smallest blocks are better than the smallest.
+MORE = 1
 #: Mean row length up to which blocks of 32 rows pay on the CPU: they halve the work around a block, not inside it.
 SHORT = 32
 #: Slots of padding a row, up to which rows keep their order on the CPU: reading a permutation costs as much.
@@ -239,10 +241,11 @@ def tuned_blocking(lengths: Any, namespace: str, itemsize: int, sigma: int | Non
     if len(fitting) == 1:
         return fitting[0], sigma
     rlen = lengths[sorted_rows(lengths, sigma)]
-    for size in fitting[:-1]:
-        if entries >= FILLED[itemsize <= 4] * size * int(block_widths(rlen, size).sum()):
+    slots = [size * int(block_widths(rlen, size).sum()) for size in fitting]
+    for size, taken in zip(fitting[:-1], slots, strict=False):
+        if entries >= FILLED[itemsize <= 4] * taken:
             return size, sigma
-    return fitting[-1], sigma
+    return fitting[-2 if slots[-2] - slots[-1] <= MORE * lengths.shape[0] else -1], sigma
 
 
 def block_widths(rlen: Any, bsize: int) -> Any:
