@@ -50,24 +50,24 @@ def rows_of(A: Any) -> Rows:
     weights = np.zeros(n + 1, np.int64)
     np.cumsum(A.rlen, out=weights[1:])
     if A.format == "ell":
-        flat = clean(STRIDED, A.data.T.reshape(-1), A.indices.T.reshape(-1), np.empty(0, np.int64), A.rlen, n, A)
+        flat = clean(STRIDED, A.data.T.reshape(-1), A.indices.T.reshape(-1), np.empty(0, np.int64), A.rlen, n)
         return Rows(STRIDED, *flat, np.empty(0, np.int64), A.rlen, none, n, 8, weights)
     if A.format == "pjad" and A.sigma is not None:
-        flat = clean(BLOCKED, A.data, A.indices, A.block_ptr, A.rlen, A.bsize, A)
+        flat = clean(BLOCKED, A.data, A.indices, A.block_ptr, A.rlen, A.bsize)
         return Rows(BLOCKED, *flat, A.block_ptr, A.rlen, A.perm, A.bsize, A.bsize, weights)
     return Rows(JAGGED, A.data, A.indices, A.jd_ptr, A.rlen, A.perm, 1, 8, weights)
 
 
 def clean(
-    layout: int, data: np.ndarray, indices: np.ndarray, ptr: np.ndarray, rlen: np.ndarray, step: int, A: Any
+    layout: int, data: np.ndarray, indices: np.ndarray, ptr: np.ndarray, rlen: np.ndarray, step: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values and indices whose padding a kernel may load: the arrays themselves, or mended copies.
+    """Values and indices whose padding a kernel may multiply: the arrays themselves, or mended copies.
 
     Our own conversions fill padding with zeros, but a format's constructor takes any.
     """
     check = CLEAN[layout]
     width = data.size // step if layout == STRIDED and step else 0
-    more = (readable(ptr), readable(rlen), step, width, A.shape[1])
+    more = (readable(ptr), readable(rlen), step, width)
     if check(readable(data), readable(indices), *more, False):
         return data, indices
     data, indices = data.copy(), indices.copy()
@@ -113,7 +113,7 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
         far = prefetch_distance(rows.data) if len(rows.data) <= SHORT * n else 0
 
         def choose(k: int) -> Callable[..., Any]:
-            return csr_spmm_source.spmm(k, far) if layout == ROWS else strip_spmm_source.spmm(layout)
+            return csr_spmm_source.spmm(k, far) if layout == ROWS else strip_spmm_source.spmm(layout, k)
 
         run = matrix_run(choose, rows.arrays, n, result, ranges)
     else:

@@ -1,7 +1,8 @@
 """ELL, JAD and PJAD times a matrix of k columns: strips of eight rows side by side, a panel of columns in registers.
 
-Column j of a strip is one run of eight values and eight indices, so the matrix is read in the order it lies in; what
-the longer rows of a strip have beyond the shortest follows row by row.
+Column j of a strip is one run of eight values and eight indices, so the matrix is read in the order it lies in. Padding
+is zeros that point to row 0 of x: where that row is finite, a strip is read to the end of its longest row. Else, and
+where a layout has no padding, what the longer rows have beyond the shortest follows row by row.
 """
 
 from __future__ import annotations
@@ -14,20 +15,33 @@ from .generated import define
 from .row_kernels import AHEAD, BLOCKED, JAGGED, STRIDED
 
 ROWS = 8
-#: Panels of 64, 16, 8, 4 and single columns: rows at a time, vectors, their width. Sixteen sums fit the registers.
-SHAPES = ((2, 8, 8, "while"), (4, 2, 8, "while"), (8, 1, 8, "if"), (8, 1, 4, "if"), (8, 1, 1, "while"))
+#: Panels of 64, 16, 8, 4, 2 columns and one: rows at a time, vectors, their width. Sixteen sums fit the registers.
+SHAPES = ((2, 8, 8, "while"), (4, 2, 8, "while"), (8, 1, 8, "if"), (8, 1, 4, "if"), (8, 1, 2, "if"), (8, 1, 1, "if"))
+#: Columns up to which the compiler knows their number: what surrounds a multiplication counts then.
+FEW = 8
 NAMES = {STRIDED: "strided", JAGGED: "jagged", BLOCKED: "blocked"}
 
 
+def spmm(layout: int, k: int) -> Callable[..., Any]:
+    """``kernel(data, indices, ptr, rlen, perm, step, x, y, k, alpha, beta, lo, hi)`` for this number of columns.
+
+    ``layout`` is one of `row_kernels`.
+    """
+    return _spmm(layout, k if k <= FEW else None)
+
+
 @cache
-def spmm(layout: int) -> Callable[..., Any]:
-    """``kernel(data, indices, ptr, rlen, perm, step, x, y, k, alpha, beta, lo, hi)`` for a layout of `row_kernels`."""
-    name = f"{NAMES[layout]}_spmm"
+def _spmm(layout: int, known: int | None) -> Callable[..., Any]:
+    name = f"{NAMES[layout]}_spmm" + (f"_{known}" if known is not None else "")
     target = "i + r" if layout == STRIDED else "np.int64(get(perm, i + r))"
     lines = [
         f"def {name}(data, indices, ptr, rlen, perm, step, x, y, k, alpha, beta, lo, hi):",
+        *([f"    k = {known}"] if known is not None else []),
         "    fresh = beta == 0",
         f"    ahead = {AHEAD} // data.itemsize",
+        f"    padded = {layout in (STRIDED, BLOCKED)} and x.size >= k",
+        "    for c in range(k if padded else 0):",
+        "        padded = padded and np.isfinite(get(x, c))",
         f"    block = step if {layout == BLOCKED} else hi - lo",
         "    origin = 0",
         "    for first in range(lo, hi, max(block, 1)):",
@@ -39,11 +53,19 @@ def spmm(layout: int) -> Callable[..., Any]:
         f"            if rows == {ROWS}:",
         "                shared = np.int64(get(rlen, i))",
         f"                for r in range(1, {ROWS}):",
-        "                    shared = min(shared, np.int64(get(rlen, i + r)))",
+        "                    length = np.int64(get(rlen, i + r))",
+        "                    shared = max(shared, length) if padded else min(shared, length)",
         "            c = 0",
-        *(line for shape in SHAPES for line in _panel(layout, *shape, target)),
+        *(line for shape in _shapes(known) for line in _panel(layout, *shape, target)),
     ]
     return define(name, lines)
+
+
+def _shapes(known: int | None) -> tuple[tuple[int, int, int, str], ...]:
+    """The panels that so many columns are cut into."""
+    if known is None:
+        return SHAPES
+    return tuple(shape for shape in SHAPES if shape[1] * shape[2] & known)
 
 
 def _panel(layout: int, rows: int, vectors: int, width: int, loop: str, target: str) -> list[str]:
