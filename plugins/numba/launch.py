@@ -12,9 +12,12 @@ from .operands import readable, writable
 from .trampoline import OperandTrampoline, Trampoline, kind
 
 #: Bytes read by one product below which waking a second thread costs more than it saves.
-SERIAL_BYTES = 1 << 19
-#: Bytes of one range: small enough that a thread which was held up can be helped, large enough to hide the hand-over.
-RANGE_BYTES = 1 << 17
+SERIAL_BYTES = 1 << 18
+#: The same where entries are gathered one by one, which takes longer for every byte.
+SERIAL_ROWS = 1 << 17
+#: Least bytes of one range, and those of one that is cut from a large product: small enough that a thread which was
+#: held up can be helped, large enough to hide the hand-over.
+LEAST_BYTES, RANGE_BYTES = 1 << 16, 1 << 17
 
 #: Bytes from a load to the prefetch for a later one in a matrix too large for the caches: over the end of a page, where
 #: the hardware's prefetchers stop.
@@ -34,9 +37,16 @@ def prefetch_distance(values: np.ndarray) -> int:
 
 
 def split(
-    rows: int, nbytes: int, weights: np.ndarray | None = None, align: int = 1, per_thread: int = 8
+    rows: int,
+    nbytes: int,
+    weights: np.ndarray | None = None,
+    align: int = 1,
+    per_thread: int = 8,
+    serial: int = SERIAL_BYTES,
 ) -> list[tuple[int, int]]:
     """Cut ``range(rows)`` into ranges of equal work for the threads in force.
+
+    A range with far more work than others, one long row for instance, comes first: others share the rest meanwhile.
 
     Parameters
     ----------
@@ -50,11 +60,14 @@ def split(
         Ranges begin at multiples of it.
     per_thread : int
         Most ranges for each thread.
+    serial : int
+        Bytes below which there is one range.
     """
     threads = pool.thread_count()
-    if threads == 1 or nbytes < SERIAL_BYTES or rows < 2 * align:
+    if threads == 1 or nbytes < serial or rows < 2 * align:
         return [(0, rows)]
-    parts = min(rows, threads * max(1, min(per_thread, nbytes // (threads * RANGE_BYTES))))
+    each = min(per_thread, nbytes // (threads * RANGE_BYTES))
+    parts = min(rows, threads * each if each else min(threads, max(2, nbytes // LEAST_BYTES)))
     if weights is None or weights[-1] == weights[0]:
         cuts = np.linspace(0, rows, parts + 1).astype(np.int64)
     else:
@@ -62,7 +75,11 @@ def split(
         cuts = np.searchsorted(weights, goals)
         cuts[0], cuts[-1] = 0, rows
     cuts = np.unique(np.append(cuts[:-1] // align * align, rows))
-    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+    ranges = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+    if weights is not None:
+        usual = 1.5 * float(weights[-1] - weights[0]) / parts
+        ranges.sort(key=lambda cut: bool(weights[cut[1]] - weights[cut[0]] <= usual))
+    return ranges
 
 
 def scalar_type(dtype: np.dtype) -> type:
@@ -91,7 +108,7 @@ def vector_run(kernel: Callable[..., Any], arrays: Sequence[Any], rows: int, dty
             if not calls:
                 calls.append(OperandTrampoline(kernel, fixed, x, y, (), scalar))
             call = calls[0]
-            if not pool.drive_ranges(call.address, call.for_operands(x, y, alpha, beta), cuts, threads):
+            if not pool.drive_product(call, x, y, alpha, beta, cuts, threads):
                 for lo, hi in ranges:
                     kernel(*fixed, x, y, alpha, beta, lo, hi)
 
@@ -134,9 +151,7 @@ def matrix_run(
 
         def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
             flat = y.reshape(-1)
-            if call is None or not pool.drive_ranges(
-                call.address, call.for_operands(x, flat, alpha, beta), cuts, threads
-            ):
+            if call is None or not pool.drive_product(call, x, flat, alpha, beta, cuts, threads):
                 for lo, hi in ranges:
                     kernel(*fixed, x, flat, k, alpha, beta, lo, hi)
 

@@ -16,6 +16,9 @@ from .simd import get, put, vgather, vload, vmuladd, vstore, vsum, vzero
 
 #: Rows shorter than this are left to the row kernels.
 LONG = 4096
+#: Share of a thread's work from which a row is cut. In CSR a shorter one is a range for itself, which is begun first;
+#: the other layouts would multiply padding meanwhile.
+SHARE, PADDED_SHARE = 0.75, 0.25
 #: Pieces each long row is cut into, for every thread.
 PIECES = 4
 
@@ -38,12 +41,13 @@ class LongRows(NamedTuple):
 
 
 def long_rows(rows: Any, threads: int) -> LongRows | None:
-    """Rows of `row_formats.Rows` with more than a fraction 1/(4·threads) of all entries, or None."""
+    """Rows of `row_formats.Rows` that are most of a thread's work or more, or None."""
     weights = rows.weights
     if len(weights) < 2:
         return None
     lengths = np.diff(weights)
-    places = np.flatnonzero(lengths > max(LONG, weights[-1] / (4 * threads)))
+    share = SHARE if rows.layout == ROWS else PADDED_SHARE
+    places = np.flatnonzero(lengths > max(LONG, share * weights[-1] / threads))
     if not len(places):
         return None
     entries = []

@@ -11,12 +11,16 @@ import atexit
 import os
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from spformats import dispatch
 
+from . import pool_kernels
 from .pool_kernels import STATE_WORDS, STOP, drive, serve, wait
+from .trampoline import OperandTrampoline
 
 #: Products the caller runs alone after a helper with a range was kept from the CPU, and the most after repeated ones.
 REST, LONGEST_REST = 8, 64
@@ -52,6 +56,7 @@ class _Pool:
         self.patience = 0
         self.rest = 0
         self.next_rest = REST
+        self.begun = 0.0
 
     def _serve(self, worker: int, patience: int) -> None:
         while not serve(self.state, worker, patience):
@@ -76,7 +81,8 @@ class _Pool:
             self.servers.append(thread)
             thread.start()
 
-    def drive(self, address: int, words: np.ndarray, ranges: np.ndarray, threads: int) -> bool:
+    def drive(self, compiled: Callable[..., bool], job: tuple, ranges: np.ndarray, threads: int) -> bool:
+        """``compiled(state, *job, ranges, helpers)``, which is `drive` or `drive_product`."""
         if not self.busy.acquire(blocking=False):
             return False
         done = False
@@ -85,14 +91,14 @@ class _Pool:
             if self.rest:  # other programs need the cores: a helper would hold the product up for a time slice
                 self.rest -= 1
                 helpers = 0
-            if len(self.wake) < helpers:
-                self._hire(helpers)
-            for i in range(helpers):
-                if self.asleep[i]:
-                    self.asleep[i] = False
-                    self.wake[i].release()
             start = time.perf_counter()
-            done = drive(self.state, address, words, ranges, helpers)
+            # A small product wakes helpers only where products come so fast that they will stay awake.
+            small, self.begun, before = ranges.size <= 2 * threads, start, self.begun
+            if not small or start - before < SPIN_SECONDS:
+                self._call_in(helpers)
+            elif any(self.asleep[:helpers]) or len(self.wake) < helpers:
+                helpers = 0
+            done = compiled(self.state, *job, ranges, helpers)
             if not done:
                 self._await(start)
         finally:
@@ -101,6 +107,14 @@ class _Pool:
                     pass
             self.busy.release()
         return True
+
+    def _call_in(self, helpers: int) -> None:
+        if len(self.wake) < helpers:
+            self._hire(helpers)
+        for i in range(helpers):
+            if self.asleep[i]:
+                self.asleep[i] = False
+                self.wake[i].release()
 
     def _await(self, start: float) -> None:
         """Wait for helpers that are late, and do without them for a while where it was the CPU they lacked."""
@@ -157,4 +171,12 @@ def drive_ranges(address: int, words: np.ndarray, ranges: np.ndarray, threads: i
     bool
         False if the pool is busy with another product, and nothing ran: the cores are taken, do not oversubscribe.
     """
-    return _pool.drive(address, words, ranges, threads)
+    return _pool.drive(drive, (address, words), ranges, threads)
+
+
+def drive_product(
+    call: OperandTrampoline, x: np.ndarray, y: np.ndarray, alpha: Any, beta: Any, ranges: np.ndarray, threads: int
+) -> bool:
+    """`drive_ranges` for a product with these operands."""
+    job = call.address, call.words, call.place, call.between, x, y, alpha, beta
+    return _pool.drive(pool_kernels.drive_product, job, ranges, threads)

@@ -7,7 +7,17 @@ proves that the job is still the one whose fields were read, because its caller 
 
 from __future__ import annotations
 
-from .atomics import add_to_word, address_of, call, load_word, pause, read_word, store_word, swap_word
+from .atomics import (
+    add_to_word,
+    address_of,
+    call,
+    load_word,
+    pause,
+    read_word,
+    set_number,
+    store_word,
+    swap_word,
+)
 from .jit import kernel
 from .simd import get, put
 
@@ -63,6 +73,18 @@ def drive(state, function, arguments, ranges, helpers):
     while _work(state, -1):
         pass
     return wait(state)
+
+
+@kernel
+def drive_product(state, function, arguments, at, between, x, y, alpha, beta, ranges, helpers):
+    """`drive`, once the operands are written from word ``at`` on; ``between`` words lie between y and alpha."""
+    put(arguments, at, address_of(x))
+    put(arguments, at + 1, x.size)
+    put(arguments, at + 2, address_of(y))
+    put(arguments, at + 3, y.size)
+    set_number(arguments, at + 4 + between, alpha)
+    set_number(arguments, at + 6 + between, beta)
+    return drive(state, function, arguments, ranges, helpers)
 
 
 @kernel

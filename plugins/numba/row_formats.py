@@ -9,11 +9,11 @@ import numpy as np
 
 from spformats import dispatch
 
-from . import blocked_source, csr_spmm_source, pool, strip_spmm_source
-from .launch import SERIAL_BYTES, Run, is_large, matrix_run, prefetch_distance, split, vector_run
+from . import blocked_source, csr_kernels, csr_spmm_source, pool, strip_spmm_source
+from .launch import SERIAL_ROWS, Run, is_large, matrix_run, prefetch_distance, split, vector_run
 from .long_rows import between, long_rows, with_long_rows, without
 from .operands import readable
-from .row_kernels import BLOCKED, CLEAN, JAGGED, ROWS, SPMV, STRIDED, WIDTH, csr_spmv
+from .row_kernels import BLOCKED, CLEAN, JAGGED, ROWS, SPMV, STRIDED
 from .scatter import Scatter, scatter_run
 from .scatter_kernels import SCATTER, WINDOW
 from .simd_memory import LINE
@@ -98,7 +98,7 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
     fixed, column = _nbytes(A, rows, dtype, result)
     if trans != "N":
         return scatter_run(_scatter(A, rows, trans), A.shape[1], dtype, result, fixed + column, matrix=matrix)
-    long = long_rows(rows, pool.thread_count()) if fixed >= SERIAL_BYTES else None
+    long = long_rows(rows, pool.thread_count()) if fixed >= SERIAL_ROWS else None
     skipped: list[int] = []
     if long is not None:
         rows = without(rows, long)
@@ -106,7 +106,7 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
     n, weights, align = A.shape[0], rows.weights, rows.align
 
     def ranges(k: int) -> list:
-        return between(split(n, fixed + k * column, weights, align), skipped)
+        return between(split(n, fixed + k * column, weights, align, serial=SERIAL_ROWS), skipped)
 
     if matrix:
         layout = rows.layout
@@ -132,7 +132,8 @@ def _far(values: np.ndarray, at_once: int) -> int:
 def _spmv_kernel(rows: Rows) -> tuple[Callable[..., Any], tuple]:
     """The kernel of one product with a vector, and its arrays."""
     if rows.layout == ROWS:
-        return csr_spmv(_far(rows.data, WIDTH)), rows.arrays
+        width = csr_kernels.width_for(len(rows.ptr) - 1, len(rows.data))
+        return csr_kernels.spmv(width, _far(rows.data, csr_kernels.WIDTH)), rows.arrays
     if rows.layout != BLOCKED:
         return SPMV[rows.layout], rows.arrays
     group = blocked_source.group_size(rows.step)

@@ -9,14 +9,12 @@ JAGGED     ``ptr[j] + i``                           JAD, PJAD without sigma
 BLOCKED    ``ptr[i // step] + j*step + i % step``   PJAD with sigma (step = bsize)
 =========  =======================================  ==========================
 
-BLOCKED times a vector is in `blocked_source`. All kernels take ``(data, indices, ptr, rlen, perm, step, ...)``; what a
-layout has no use for is an empty array.
+ROWS times a vector is in `csr_kernels`, BLOCKED in `blocked_source`. All kernels take
+``(data, indices, ptr, rlen, perm, step, ...)``; what a layout has no use for is an empty array.
 Padding is never read.
 """
 
 from __future__ import annotations
-
-from functools import cache
 
 import numpy as np
 
@@ -31,7 +29,6 @@ from .simd import (
     vmuladd,
     vselect,
     vstore,
-    vsum,
     vzero,
 )
 
@@ -41,37 +38,6 @@ STRIP = 4 * WIDTH
 AHEAD = 1024  # bytes from a load to the prefetch for a later one: the hardware notices short streams too late
 BLOCK = 4096  # rows whose sums stay in the first-level cache
 GROUP = 8  # columns read side by side: more streams at once defeat the prefetchers
-
-
-def make_csr_spmv(far: int):
-    """Rows lo to hi; long rows in eight partial sums. ``far`` is the prefetch distance in bytes, 0 for none."""
-
-    @kernel
-    def csr_spmv(data, indices, ptr, rlen, perm, step, x, y, alpha, beta, lo, hi):
-        fresh = beta == 0
-        ahead = far // data.itemsize
-        p = get(ptr, lo)
-        for i in range(lo, hi):
-            end = get(ptr, i + 1)
-            s = y.dtype.type(0)
-            if end - p >= 2 * WIDTH:
-                acc = vzero(y, WIDTH)
-                while p + WIDTH <= end:
-                    if far:
-                        prefetch(data, p + ahead, WIDTH)
-                        prefetch(indices, p + ahead, WIDTH)
-                    acc = vmuladd(acc, vload(data, p, WIDTH), vgather(x, indices, p, WIDTH))
-                    p += WIDTH
-                s = vsum(acc)
-            elif far:
-                prefetch(data, p + ahead, WIDTH)
-                prefetch(indices, p + ahead, WIDTH)
-            while p < end:
-                s += get(data, p) * get(x, get(indices, p))
-                p += 1
-            put(y, i, alpha * s if fresh else alpha * s + beta * get(y, i))
-
-    return csr_spmv
 
 
 def make_clean(layout: int):
@@ -198,6 +164,5 @@ def make_column_spmv(layout: int):
     return column_spmv
 
 
-csr_spmv = cache(make_csr_spmv)
 SPMV = {STRIDED: make_column_spmv(STRIDED), JAGGED: make_column_spmv(JAGGED)}
 CLEAN = {layout: make_clean(layout) for layout in (STRIDED, BLOCKED)}

@@ -12,9 +12,8 @@ import numba
 import numpy as np
 from numba import types
 
-from .atomics import address_of, number_at, read_word, set_number, view
-from .jit import FASTMATH, kernel, on_disk
-from .simd import put
+from .atomics import number_at, read_word, view
+from .jit import FASTMATH, on_disk
 
 #: Numbers that are no integers take two words, real ones too.
 SCALARS = {"float": np.float64(0), "complex": np.complex128(0)}
@@ -46,29 +45,13 @@ class Trampoline:
 
 
 class OperandTrampoline(Trampoline):
-    """The same for a kernel of ``(*fixed, x, y, *more, alpha, beta, lo, hi)``: faster, as one call follows another."""
+    """The same for a kernel of ``(*fixed, x, y, *more, alpha, beta, lo, hi)``; `pool` fills the operands in."""
 
     def __init__(
         self, kernel: Callable[..., Any], fixed: Sequence[Any], x: Any, y: Any, more: Sequence[int], scalar: type
     ) -> None:
         super().__init__(kernel, fixed, (x, y, *more, scalar(1), scalar(0)))
         self.between = len(more)
-
-    def for_operands(self, x: np.ndarray, y: np.ndarray, alpha: Any, beta: Any) -> np.ndarray:
-        """The words of one product."""
-        words = self.words.copy()
-        _fill(words, self.place, self.between, x, y, alpha, beta)
-        return words
-
-
-@kernel
-def _fill(words, at, between, x, y, alpha, beta):
-    put(words, at, address_of(x))
-    put(words, at + 1, x.size)
-    put(words, at + 2, address_of(y))
-    put(words, at + 3, y.size)
-    set_number(words, at + 4 + between, alpha)
-    set_number(words, at + 6 + between, beta)
 
 
 def kind(argument: Any) -> str:

@@ -41,9 +41,10 @@ def _jobs() -> Iterator[tuple[str, Callable[[], object]]]:
     layouts += [("pjad", {"bsize": bsize, "sigma": 32}) for bsize in (8, 16, 32)]
     layouts += [("bsr", {"blocksize": blocksize}) for blocksize in BLOCKSIZES]
     for dtype in TYPES:
-        matrix = sp.diags_array([1.0, 2.0, 3.0], offsets=[-1, 0, 1], shape=(n, n)).tocsr().astype(dtype)
-        for format, layout in layouts:
-            A = sf.asarray(matrix, format=format, force=True, **layout)
+        three, eight, sixteen = (sp.diags_array(np.ones((d, n)), offsets=range(d), shape=(n, n)) for d in (3, 8, 16))
+        cases = [(three, format, layout) for format, layout in layouts]
+        for matrix, format, layout in [*cases, (eight, "csr", {}), (sixteen, "csr", {})]:  # a kernel for each of these
+            A = sf.asarray(matrix.astype(dtype), format=format, force=True, **layout)
             for operation, x in (("spmv", np.ones(n, dtype)), ("spmm", np.ones((n, 4), dtype))):
                 for trans in "NT":
                     name = " ".join(

@@ -119,17 +119,17 @@ def test_output_that_shares_memory_with_the_input():
 
 
 def test_each_type_compiles_once():
-    from spformats_plugins.numba.row_kernels import csr_spmv
+    from spformats_plugins.numba.csr_kernels import spmv
 
     A = sf.asarray(sp.csr_array(np.eye(6)), format="csr")
     x = np.ones(6)
     A @ x
-    before = len(csr_spmv(0).signatures)
+    before = len(spmv(0, 0).signatures)
     frozen = x.copy()
     frozen.flags.writeable = False
     for operand in (frozen, np.ones(12)[::2], np.ones((6, 2))[:, 1], np.ones(6)[::-1]):
         A @ operand
-    assert len(csr_spmv(0).signatures) == before > 0
+    assert len(spmv(0, 0).signatures) == before > 0
 
 
 PADDED = [("ell", {}), ("pjad", {"bsize": 8, "sigma": 16}), ("pjad", {"bsize": 4})]

@@ -49,7 +49,7 @@ def test_the_long_rows_are_found():
     S = matrix("float64")
     for format, layout in LAYOUTS:
         rows = rows_of(sf.asarray(S, format=format, force=True, **layout))
-        found = long_rows.long_rows(rows, 2)
+        found = long_rows.long_rows(rows, 3)
         assert sorted(found.targets.tolist()) == [0, 1700, 2999]
         for target, (data, indices) in zip(found.targets.tolist(), found.entries, strict=True):
             assert np.array_equal(data, S[[target]].data)

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import spformats as sf
-from spformats_plugins.numba import pool
+from spformats_plugins.numba import launch, pool
 from spformats_plugins.numba.jit import kernel
 from spformats_plugins.numba.launch import Spread
 
@@ -173,3 +173,19 @@ def test_warmup_reports_each_kernel():
     assert [done for done, _, _ in calls] == list(range(1, len(calls) + 1))
     assert {total for _, total, _ in calls} == {len(calls)}
     assert any("bsr 3×3" in name for _, _, name in calls)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 64])
+@pytest.mark.parametrize("nbytes", [1 << 17, 1 << 18, 1 << 20, 1 << 26])
+def test_ranges(threads, nbytes):
+    """No range is too small to pay, one with far more work than others comes first, and all rows are in one of them."""
+    n = 10_000
+    weights = np.arange(n + 1)
+    weights[n // 2 :] += 30_000
+    with sf.config(threads=threads):
+        ranges = launch.split(n, nbytes, weights, serial=1 << 17)
+    assert sorted(i for lo, hi in ranges for i in range(lo, hi)) == list(range(n))
+    assert 2 <= len(ranges) <= max(2, nbytes // launch.LEAST_BYTES)
+    assert (n // 2 - 1) in range(*ranges[0])
+    with sf.config(threads=threads):
+        assert launch.split(n, (1 << 17) - 1, weights, serial=1 << 17) == [(0, n)]

@@ -1,0 +1,66 @@
+"""CSR times a vector."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from .jit import kernel
+from .simd import get, prefetch, put, vadd, vgather, vgreater, vload, vmuladd, vselect, vsum, vzero
+
+WIDTH = 8
+#: Mean row length from which rows are summed by vectors of this width; shorter rows go entry by entry.
+WIDTHS = ((12, 8), (4, 4), (0, 0))
+#: What is left of a row, r entries, fills the places of a vector where ``width - r`` is less than these numbers.
+_PLACES = {width: np.arange(width, 0, -1) for _, width in WIDTHS}
+
+
+def width_for(rows: int, entries: int) -> int:
+    """The `spmv` width for a matrix of this many rows and entries."""
+    return next(width for mean, width in WIDTHS if entries >= mean * rows)
+
+
+@cache
+def spmv(width: int, far: int):
+    """Rows lo to hi. ``far`` is the prefetch distance in bytes, 0 for none.
+
+    The rest of a row is a vector like the others, of whose products only those of the row are added: a loop over what
+    is left would end in a mispredicted jump for every row. With ``width`` 0 it is that loop, for rows so short that it
+    is all there is.
+    """
+    step = width or WIDTH
+    shortest = step if width else 2 * step  # of rows that are worth a vector
+    places = _PLACES[width]
+
+    @kernel
+    def csr_spmv(data, indices, ptr, rlen, perm, step_, x, y, alpha, beta, lo, hi):
+        fresh = beta == 0
+        ahead = far // data.itemsize
+        entries = get(ptr, ptr.size - 1)
+        p = get(ptr, lo)
+        for i in range(lo, hi):
+            end = get(ptr, i + 1)
+            s = y.dtype.type(0)
+            if far:
+                prefetch(data, p + ahead, step)
+                prefetch(indices, p + ahead, step)
+            if width or end - p >= shortest:
+                acc = vzero(y, step)
+                while p + step <= end:
+                    acc = vmuladd(acc, vload(data, p, step), vgather(x, indices, p, step))
+                    p += step
+                    if far:
+                        prefetch(data, p + ahead, step)
+                        prefetch(indices, p + ahead, step)
+                if width and p < end and p + step <= entries:
+                    rest = vmuladd(vzero(y, step), vload(data, p, step), vgather(x, indices, p, step))
+                    acc = vadd(acc, vselect(vgreater(vload(places, 0, step), step - (end - p)), rest))
+                    p = end
+                s = vsum(acc)
+            while p < end:
+                s += get(data, p) * get(x, get(indices, p))
+                p += 1
+            put(y, i, alpha * s if fresh else alpha * s + beta * get(y, i))
+
+    return csr_spmv
