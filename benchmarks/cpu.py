@@ -43,7 +43,8 @@ BLOCKS = [(r, r) for r in range(2, 9)] + [(3, 2), (2, 3), (6, 3), (5, 4)]
 ENTRIES = 6e6
 #: Seconds between turns: more than KMP_BLOCKTIME, for which MKL's threads spin on the cores after a product.
 PAUSE = 0.003
-IN_A_TURN = 3
+#: Products in a turn, which follow each other as in a solver: at least so many, at most so many, for so many seconds.
+IN_A_TURN, MOST_IN_A_TURN, TURN = 3, 20, 2e-4
 
 
 @numba.njit(nogil=True, fastmath=True)
@@ -152,8 +153,11 @@ def measure(suite: list[pyperf.Benchmark], case: Case, dtype: str, k: int | None
         for label, product in contestants.items():
             time.sleep(PAUSE)
             product()
-            for _ in range(IN_A_TURN):
+            begin_of_turn = pyperf.perf_counter()
+            for turn in range(MOST_IN_A_TURN):
                 begin = pyperf.perf_counter()
+                if turn >= IN_A_TURN and begin - begin_of_turn > TURN:
+                    break
                 product()
                 times[label].append(pyperf.perf_counter() - begin)
     common = {**facts(), "case": name, "dtype": dtype, "columns": k or 1, "operation": operation, "nnz": csr.nnz}

@@ -34,7 +34,7 @@ def spmv(width: int, far: int):
     places = _PLACES[width]
 
     @kernel
-    def csr_spmv(data, indices, ptr, rlen, perm, step_, x, y, alpha, beta, lo, hi):
+    def csr_spmv(data, indices, ptr, x, y, alpha, beta, lo, hi):
         fresh = beta == 0
         ahead = far // data.itemsize
         entries = get(ptr, ptr.size - 1)

@@ -1,4 +1,8 @@
-"""CDS, HM and CDM times a matrix of k columns: a few rows side by side, all columns of a panel in registers."""
+"""CDS, HM and CDM times a matrix of k columns.
+
+Few columns: some rows side by side, all their columns in registers. Many: row by row and part by part of a row, so that
+the hardware, which notices the lines of x that the first part reads, has fetched those of the next.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,9 @@ from typing import Any
 from .generated import define
 from .panels import added, over_columns, parts_of, written, zeroed
 
-#: Columns of a panel, which are read in one pass.
-PANEL = 64
+#: Columns of a panel, and of the parts of a row that are summed in turn. The code of each part has loads of its own,
+#: as the prefetchers follow single instructions.
+PANEL, PART = 64, 32
 #: Vectors that are summed side by side.
 SUMS = 8
 BLOCK = 512  # rows for which the diagonals that cover all of them are found once
@@ -61,8 +66,8 @@ def _spmm(panels: bool, rest: int, conj: bool, far: int) -> Callable[..., Any]:
         "                full += 1",
         "        c = 0",
     ]
-    passes = over_columns(PANEL, _panel(PANEL, conj, far) if panels else None, _panel(rest, conj, far))
-    lines += [" " * 8 + line for line in passes]
+    few = not panels and rest <= PART
+    lines += [" " * 8 + line for line in (_side_by_side(rest, conj, far) if few else _by_row(panels, rest, conj, far))]
     lines += [
         "        if full < stored:",
         "            for d in range(stored):",
@@ -90,8 +95,21 @@ def _axpy(indent: str) -> list[str]:
     return [indent + line for line in lines]
 
 
-def _panel(columns: int, conj: bool, far: int) -> list[str]:
-    """The columns from c on of all rows of a block."""
+def _by_row(panels: bool, rest: int, conj: bool, far: int) -> list[str]:
+    """All rows of a block one after the other: whole panels, and one of ``rest`` columns."""
+
+    def panel(columns: int) -> list[str]:
+        parts = parts_of(columns)
+        starts = range(0, columns, PART)
+        cut = [[(at, width) for at, width in parts if start <= at < start + PART] for start in starts]
+        return [line for part in cut for line in _rows(1, part, conj, far)]
+
+    passes = over_columns(PANEL, panel(PANEL) if panels else None, panel(rest))
+    return ["for i in range(first, last):", "    c = 0", *("    " + line for line in passes)]
+
+
+def _side_by_side(columns: int, conj: bool, far: int) -> list[str]:
+    """All rows of a block, some at once."""
     if not columns:
         return []
     parts = parts_of(columns)
@@ -100,14 +118,14 @@ def _panel(columns: int, conj: bool, far: int) -> list[str]:
     if far:
         lines += [f"    prefetch(x, (i + lead + {r}) * k + c, {columns})" for r in range(rows)]
         lines += [f"    prefetch(y, (i + ahead + {r}) * k + c, {columns})" for r in range(rows)]
-    lines += [" " * 4 + line for line in _rows(rows, parts, conj, far)]
+    lines += [" " * 4 + line for line in (*_rows(rows, parts, conj, far), f"i += {rows}")]
     if rows > 1:
-        lines += ["while i < last:", *(" " * 4 + line for line in _rows(1, parts, conj, 0))]
+        lines += ["while i < last:", *(" " * 4 + line for line in (*_rows(1, parts, conj, 0), "i += 1"))]
     return lines
 
 
 def _rows(rows: int, parts: list[tuple[int, int]], conj: bool, far: int) -> list[str]:
-    """Rows from i on, for the parts of a panel (first column, how many)."""
+    """Rows from i on, for some vectors of a panel (first column, how many)."""
     load = "np.conj(get(flat, a + {} * step))" if conj else "get(flat, a + {} * step)"
     sums = [(r, first, width) for r in range(rows) for first, width in parts]
     lines = [
@@ -118,9 +136,8 @@ def _rows(rows: int, parts: list[tuple[int, int]], conj: bool, far: int) -> list
         "    q = (i + get(shift, n)) * k + c",
     ]
     if far:
-        lines += ["    if c == 0:", f"        prefetch(flat, a + near, {rows})"]
+        lines += ["    if c == 0:", f"        prefetch(flat, a + near, {rows})"] if parts[0][0] == 0 else []
     for r in range(rows):
         lines.append(f"    v = {load.format(r)}")
         lines += ["    " + added(f"s{r}_{first}", width, "v", f"q + {r} * k + {first}") for first, width in parts]
-    lines += [written(f"s{r}_{first}", width, f"(i + {r}) * k + c + {first}") for r, first, width in sums]
-    return [*lines, f"i += {rows}"]
+    return lines + [written(f"s{r}_{first}", width, f"(i + {r}) * k + c + {first}") for r, first, width in sums]

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from spformats import dispatch
-from spformats.formats import SparseArray
+from spformats.formats import SparseArray, _arrays
 from spformats.linalg.products import check_operand
+
+_REAL = {int, float}
 
 
 def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, trans: str = "N") -> Any:
@@ -46,6 +48,8 @@ def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, t
     >>> sf.spmv(A, np.ones(3), y, alpha=2.0, beta=10.0)
     array([12., 10., 12.])
     """
+    if type(x) is np.ndarray and type(y) is np.ndarray and _agree(A, x, y, alpha, beta, trans):
+        return dispatch.run("spmv" if x.ndim == 1 else "spmm", A, x, y, alpha, beta, trans)
     if not isinstance(A, SparseArray):
         raise TypeError(f"A must be a SparseArray, got {type(A).__name__}; spformats.asarray(A) makes one")
     if trans not in ("N", "T", "C"):
@@ -72,6 +76,27 @@ def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, t
             if np.may_share_memory(x, y):
                 x = x.copy()
     return dispatch.run("spmv" if x.ndim == 1 else "spmm", A, x, y, alpha, beta, trans)
+
+
+def _agree(A: Any, x: np.ndarray, y: np.ndarray, alpha: Any, beta: Any, trans: str) -> bool:
+    """Whether a product needs no check below: in a solver's loop they would cost as much as a small product."""
+    if trans not in ("N", "T", "C") or not isinstance(A, SparseArray):
+        return False
+    rows, columns = A.shape if trans == "N" else A.shape[::-1]
+    dtype = A.dtype
+    return (
+        x.dtype == dtype
+        and y.dtype == dtype
+        and dtype.char in _arrays.VALUE_TYPES
+        and 0 < x.ndim < 3
+        and x.shape[0] == columns
+        and y.shape == (rows, *x.shape[1:])
+        and type(alpha) in _REAL
+        and type(beta) in _REAL
+        and y.flags.writeable
+        and A._namespace == "numpy"
+        and not np.may_share_memory(x, y)
+    )
 
 
 def _check_scalar(name: str, value: Any, dtype: Any) -> None:
