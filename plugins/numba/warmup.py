@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,10 @@ import scipy.sparse as sp
 
 BLOCKSIZES = ((2, 2), (3, 3), (4, 4), (5, 5), (6, 6))
 TYPES = (np.float64, np.float32, np.complex128)
+#: Entries of small matrices, and of large ones, whose products are prefetched and shared by threads. Every block size
+#: divides their rows.
+FEW, MANY = 180, 1_080_000
+PRODUCTS = [(operation, columns, trans) for operation, columns in (("spmv", ()), ("spmm", (4,))) for trans in "NT"]
 
 
 def warmup(progress: Callable[[int, int, str], None] | None = None) -> None:
@@ -25,33 +30,27 @@ def warmup(progress: Callable[[int, int, str], None] | None = None) -> None:
     >>> from spformats_plugins.numba import warmup
     >>> warmup()  # doctest: +SKIP
     """
-    jobs = list(_jobs())
-    for done, (name, job) in enumerate(jobs, 1):
-        job()
-        if progress is not None:
-            progress(done, len(jobs), name)
-
-
-def _jobs() -> Iterator[tuple[str, Callable[[], object]]]:
     import spformats as sf
     from spformats import dispatch
 
-    n = 60  # every block size here divides it
+    cases = list(itertools.product(TYPES, (FEW, MANY), _layouts()))
+    total = len(cases) * len(PRODUCTS)
+    for i, (dtype, entries, (diagonals, format, layout)) in enumerate(cases):
+        n = entries // diagonals
+        matrix = sp.diags_array(np.ones((diagonals, n)), offsets=range(diagonals), shape=(n, n), dtype=dtype)
+        A = sf.asarray(matrix, format=format, force=True, **layout)
+        for j, (operation, columns, trans) in enumerate(PRODUCTS):
+            dispatch.run(operation, A, np.ones((n, *columns), dtype), trans=trans)
+            if progress is not None:
+                sizes = ["×".join(map(str, np.atleast_1d(v))) for v in layout.values()]
+                name = " ".join([operation, format, *sizes, trans, np.dtype(dtype).name, f"{n} rows"])
+                progress(i * len(PRODUCTS) + j + 1, total, name)
+
+
+def _layouts() -> list[tuple[int, str, dict[str, Any]]]:
+    """Diagonals of a matrix, its format and layout."""
     layouts: list[tuple[str, dict[str, Any]]] = [(f, {}) for f in ("cds", "csr", "pjad", "ell", "jad")]
     layouts += [("pjad", {"bsize": bsize, "sigma": 32}) for bsize in (8, 16, 32)]
     layouts += [("bsr", {"blocksize": blocksize}) for blocksize in BLOCKSIZES]
-    for dtype in TYPES:
-        three, eight, sixteen = (sp.diags_array(np.ones((d, n)), offsets=range(d), shape=(n, n)) for d in (3, 8, 16))
-        cases = [(three, format, layout) for format, layout in layouts]
-        for matrix, format, layout in [*cases, (eight, "csr", {}), (sixteen, "csr", {})]:  # a kernel for each of these
-            A = sf.asarray(matrix.astype(dtype), format=format, force=True, **layout)
-            for operation, x in (("spmv", np.ones(n, dtype)), ("spmm", np.ones((n, 4), dtype))):
-                for trans in "NT":
-                    name = " ".join(
-                        [operation, format, *("×".join(map(str, np.atleast_1d(v))) for v in layout.values()), trans]
-                    )
-                    yield f"{name} {np.dtype(dtype)}", _bound(dispatch.run, operation, A, x, trans)
-
-
-def _bound(run: Callable[..., object], operation: str, A: object, x: np.ndarray, trans: str) -> Callable[[], object]:
-    return lambda: run(operation, A, x, trans=trans)
+    # rows of three lengths have kernels of their own in CSR
+    return [(3, format, layout) for format, layout in layouts] + [(6, "csr", {}), (12, "csr", {})]
