@@ -72,7 +72,7 @@ def spmv(rows: int, in_order: bool, far: int, narrow: bool) -> Callable[..., Any
     target = "i + {}" if in_order else "perm, i + {}"
     old, write = ("vload", "vstore") if in_order else ("vgather", "vscatter")
 
-    column = [f"prefetch_once({array}, p + ahead, {rows})" for array in ("data", "indices") if far]
+    column = [f"prefetch({array}, p + ahead, {rows})" for array in ("data", "indices") if far]
     for g in groups:
         xs = f"vselect(vgreater(rows{g}, j), vgather(xb, indices, p + {g * WIDTH}, {WIDTH}))"
         column.append(f"s{g} = vmuladd(s{g}, vload(data, p + {g * WIDTH}, {WIDTH}), {xs})")

@@ -18,12 +18,13 @@ from spformats.formats.jad import check_permutation
 TUNED = {"numpy": ((32, 16, 8), 256), "cupy": ((32,), 1024)}
 #: Least share of the slots that entries must fill for the larger blocks, for values of more than four bytes and others.
 FILLED = 0.97, 0.94
-#: Slots of padding a row, up to which the second smallest blocks are better than the smallest.
-MORE = 1
+#: Slots for each entry, from which rows are sorted in a wide window, of this many rows, and slots for each slot of the
+#: smallest blocks, from which those are taken: one very long row fills the slots of its whole block.
+LOOSE, WIDE = 1.15, 4096
 #: Mean row length up to which blocks of 32 rows pay on the CPU: they halve the work around a block, not inside it.
 SHORT = 32
 #: Slots of padding a row, up to which rows keep their order on the CPU: reading a permutation costs as much.
-IN_ORDER = 0.5
+IN_ORDER = 1.5
 
 
 class PJAD(SparseArray):
@@ -233,19 +234,21 @@ def tuned_blocking(lengths: Any, namespace: str, itemsize: int, sigma: int | Non
         padding = sizes[0] * int(block_widths(lengths, sizes[0]).sum()) - entries
         if padding <= IN_ORDER * lengths.shape[0]:
             return sizes[0], 1
-    if sigma is None:
-        sigma = window
-    check_blocking(1, sigma)
-    fitting = [size for size in sizes if sigma == 1 or sigma % size == 0]
-    fitting = fitting or [max(size for size in range(1, sizes[-1] + 1) if sigma % size == 0)]
-    if len(fitting) == 1:
-        return fitting[0], sigma
-    rlen = lengths[sorted_rows(lengths, sigma)]
-    slots = [size * int(block_widths(rlen, size).sum()) for size in fitting]
-    for size, taken in zip(fitting[:-1], slots, strict=False):
-        if entries >= FILLED[itemsize <= 4] * taken:
-            return size, sigma
-    return fitting[-2 if slots[-2] - slots[-1] <= MORE * lengths.shape[0] else -1], sigma
+    windows = (window, WIDE) if sigma is None else (sigma,)
+    for rows in windows:
+        check_blocking(1, rows)
+        fitting = [size for size in sizes if rows == 1 or rows % size == 0]
+        fitting = fitting or [max(size for size in range(1, sizes[-1] + 1) if rows % size == 0)]
+        if len(fitting) == 1:
+            break
+        rlen = lengths[sorted_rows(lengths, rows)]
+        slots = [size * int(block_widths(rlen, size).sum()) for size in fitting]
+        for size, taken in zip(fitting[:-1], slots, strict=False):
+            if entries >= FILLED[itemsize <= 4] * taken:
+                return size, rows
+        if slots[-2] <= LOOSE * (slots[-1] if rows == windows[-1] else entries):
+            return fitting[-2], rows
+    return fitting[-1], rows
 
 
 def block_widths(rlen: Any, bsize: int) -> Any:
