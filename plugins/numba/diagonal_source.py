@@ -46,11 +46,14 @@ def spmv(conj: bool, width: int, streamed: int) -> Callable[..., Any]:
         "    const_at = np.empty(fixed, np.int64)",
         "    fresh = beta == 0",
         f"    block = {BLOCK} // y.itemsize",
-        f"    per_line = {LINE} // y.itemsize",
-        # whole lines begin where this plus the row is a multiple of per_line
-        "    behind_line = y.ctypes.data // y.itemsize",
         # NumPy takes a complex y for aligned where its parts are
         f"    aside = fresh and y.nbytes >= {streamed} and y.ctypes.data % y.itemsize == 0",
+        # whole lines begin where this plus the row is a multiple of per_line
+        f"    per_line, behind_line = {LINE} // y.itemsize, y.ctypes.data // y.itemsize",
+        f"    if stored > {WHOLE} or (stored > 0 and not aside):",  # lines of the matrix then, most of what is read
+        f"        per_part, behind_part = {LINE} // flat.itemsize, flat.ctypes.data // flat.itemsize + get(base, 0)",
+        "        aside = aside and per_part == per_line and (behind_part - behind_line) % per_line == 0",
+        "        per_line, behind_line = per_part, behind_part",
         f"    waiting = np.empty(min(block, hi - lo) if stored > {WHOLE} else 0, y.dtype)",
         "    inner, outer = np.int64(0), cols",  # between them, rows are inside every diagonal
         "    for k in range(stored):",
@@ -66,8 +69,8 @@ def spmv(conj: bool, width: int, streamed: int) -> Callable[..., Any]:
         "            last = min(first + block, hi, outer)",
         "        else:",
         f"            last = min(first + {EDGE}, hi)",
-        # Loads of the matrix begin with a line where y does, as arrays are allocated. Only here, where all diagonals
-        # are summed in turn wherever a block ends: the place of y must not change the result.
+        # Blocks begin with lines only here, where all diagonals are summed in turn wherever a block ends: the place of
+        # an array must not change the result.
         "        behind = (behind_line + first) % per_line",
         f"        if behind and inner <= first < outer and (aside or hi - lo > {EDGE}):",
         "            last = min(first + per_line - behind, last)",
