@@ -10,7 +10,7 @@ import numpy as np
 from spformats import dispatch
 
 from . import bsr_kernels, bsr_source, bsr_spmm_source, bsr_vector_source
-from .launch import Run, matrix_run, prefetch_distance, split, vector_run
+from .launch import Run, heavy_first, matrix_run, prefetch_distance, split, vector_run
 from .scatter import Scatter, scatter_run
 
 #: Blocks of up to this many entries are written out; larger ones run in loops.
@@ -46,7 +46,7 @@ def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
         return _transposed(A, dtype, result, trans, matrix=False)
     block_rows = len(A.indptr) - 1
     R, C = A.blocksize
-    ranges = split(block_rows, sum(_bytes(A, dtype, result)), A.indptr)
+    ranges = heavy_first(split(block_rows, sum(_bytes(A, dtype, result)), A.indptr), A.indptr)
     run = vector_run(spmv_kernel(A), arrays_of(A), block_rows * R, result, ranges)
     return over_the_edge(run, A.shape, (R, C))
 
@@ -65,7 +65,7 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
         arrays_of(A),
         block_rows * R,
         result,
-        lambda k: split(block_rows, matrix_bytes + k * column_bytes, indptr),
+        lambda k: heavy_first(split(block_rows, matrix_bytes + k * column_bytes, indptr), indptr),
     )
     return over_the_edge(run, A.shape, (R, C))
 

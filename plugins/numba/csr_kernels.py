@@ -10,7 +10,8 @@ from .jit import kernel
 from .simd import get, prefetch, put, vadd, vgather, vgreater, vload, vmuladd, vselect, vsum, vzero
 
 WIDTH = 8
-#: Mean row length from which rows are summed by vectors of this width; shorter rows go entry by entry.
+#: Mean row length from which rows are summed by vectors of this width to their end. Where rows are shorter still, only
+#: long ones are, and what is left goes entry by entry.
 WIDTHS = ((12, 8), (4, 4), (0, 0))
 #: What is left of a row, r entries, fills the places of a vector where ``width - r`` is less than these numbers.
 _PLACES = {width: np.arange(width, 0, -1) for _, width in WIDTHS}

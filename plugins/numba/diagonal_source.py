@@ -55,7 +55,7 @@ def spmv(conj: bool, width: int, streamed: int) -> Callable[..., Any]:
         "        aside = aside and per_part == per_line and (behind_part - behind_line) % per_line == 0",
         "        per_line, behind_line = per_part, behind_part",
         f"    waiting = np.empty(min(block, hi - lo) if stored > {WHOLE} else 0, y.dtype)",
-        "    inner, outer = np.int64(0), cols",  # between them, rows are inside every diagonal
+        "    inner, outer = np.int64(0), hi",  # between them, rows are inside every diagonal
         "    for k in range(stored):",
         "        inner, outer = max(inner, -get(offsets, k)), min(outer, cols - get(offsets, k))",
         "    for k in range(fixed):",
@@ -85,7 +85,7 @@ def spmv(conj: bool, width: int, streamed: int) -> Callable[..., Any]:
         "            if get(const_offsets, k) >= -first and last <= cols - get(const_offsets, k):",
         "                put(const_at, const_full, k)",
         "                const_full += 1",
-        "        stream = aside and full == stored and const_full == fixed",
+        "        stream = aside and inner <= first and last <= outer",
         f"        passes = 1 if full <= {WHOLE} else (full + {TOGETHER - 1}) // {TOGETHER}",
         f"        whole = first + (last - first) // {width} * {width}",
         "        done = 0",

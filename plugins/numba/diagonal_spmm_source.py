@@ -64,7 +64,6 @@ def _spmm(panels: bool, rest: int, conj: bool, far: int) -> Callable[..., Any]:
         "                put(step_of, full, get(steps, d))",
         "                put(shift, full, get(offsets, d))",
         "                full += 1",
-        "        c = 0",
     ]
     few = not panels and rest <= PART
     lines += [" " * 8 + line for line in (_side_by_side(rest, conj, far) if few else _by_row(panels, rest, conj, far))]
@@ -114,7 +113,7 @@ def _side_by_side(columns: int, conj: bool, far: int) -> list[str]:
         return []
     parts = parts_of(columns)
     rows = max(1, SUMS // len(parts))
-    lines = ["i = first", f"while i + {rows} <= last:"]
+    lines = ["c = 0", "i = first", f"while i + {rows} <= last:"]
     if far:
         lines += [f"    prefetch(x, (i + lead + {r}) * k + c, {columns})" for r in range(rows)]
         lines += [f"    prefetch(y, (i + ahead + {r}) * k + c, {columns})" for r in range(rows)]

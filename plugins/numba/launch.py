@@ -44,9 +44,7 @@ def split(
     per_thread: int = 8,
     serial: int = SERIAL_BYTES,
 ) -> list[tuple[int, int]]:
-    """Cut ``range(rows)`` into ranges of equal work for the threads in force.
-
-    A range with far more work than others, one long row for instance, comes first: others share the rest meanwhile.
+    """Cut ``range(rows)`` into ranges of equal work for the threads in force, in their order.
 
     Parameters
     ----------
@@ -75,11 +73,13 @@ def split(
         cuts = np.searchsorted(weights, goals)
         cuts[0], cuts[-1] = 0, rows
     cuts = np.unique(np.append(cuts[:-1] // align * align, rows))
-    ranges = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
-    if weights is not None:
-        usual = 1.5 * float(weights[-1] - weights[0]) / parts
-        ranges.sort(key=lambda cut: bool(weights[cut[1]] - weights[cut[0]] <= usual))
-    return ranges
+    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+
+
+def heavy_first(ranges: list[tuple[int, int]], weights: np.ndarray) -> list[tuple[int, int]]:
+    """The ranges, those with far more work than others first, like that of a long row: others do the rest meanwhile."""
+    usual = 1.5 * float(weights[-1] - weights[0]) / max(len(ranges), 1)
+    return sorted(ranges, key=lambda cut: bool(weights[cut[1]] - weights[cut[0]] <= usual))
 
 
 def scalar_type(dtype: np.dtype) -> type:
@@ -186,7 +186,7 @@ class Spread:
             call = self.calls.get(kinds)
             if call is None:
                 call = self.calls[kinds] = Trampoline(self.kernel, self.fixed, rest)
-            if pool.drive_ranges(call.address, call.filled(rest), self.cuts, threads):
+            if pool.drive_ranges(call, call.filled(rest), self.cuts, threads):
                 return
         for lo, hi in self.ranges:
             self.kernel(*self.fixed, *rest, lo, hi)

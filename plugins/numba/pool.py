@@ -20,13 +20,15 @@ from spformats import dispatch
 
 from . import pool_kernels
 from .pool_kernels import STATE_WORDS, STOP, drive, serve, wait
-from .trampoline import OperandTrampoline
+from .trampoline import OperandTrampoline, Trampoline
 
 #: Products the caller runs alone after a helper with a range was kept from the CPU, and the most after repeated ones.
 REST, LONGEST_REST = 8, 64
 
 #: How long a helper waits for the next product before it sleeps; waking one takes tens of microseconds.
 SPIN_SECONDS = 200e-6
+#: A product that took no longer is not worth waking a helper for that will sleep again afterwards.
+SHORT_SECONDS = 50e-6
 
 
 def thread_count() -> int:
@@ -56,7 +58,7 @@ class _Pool:
         self.patience = 0
         self.rest = 0
         self.next_rest = REST
-        self.begun = 0.0
+        self.ended = 0.0
 
     def _serve(self, worker: int, patience: int) -> None:
         while not serve(self.state, worker, patience):
@@ -81,8 +83,8 @@ class _Pool:
             self.servers.append(thread)
             thread.start()
 
-    def drive(self, compiled: Callable[..., bool], job: tuple, ranges: np.ndarray, threads: int) -> bool:
-        """``compiled(state, *job, ranges, helpers)``, which is `drive` or `drive_product`."""
+    def drive(self, compiled: Callable[..., bool], call: Trampoline, job: tuple, ranges: Any, threads: int) -> bool:
+        """``compiled(state, *job, ranges, helpers)``, which is `drive` or `drive_product`; ``call`` is timed."""
         if not self.busy.acquire(blocking=False):
             return False
         done = False
@@ -92,15 +94,18 @@ class _Pool:
                 self.rest -= 1
                 helpers = 0
             start = time.perf_counter()
-            # A small product wakes helpers only where products come so fast that they will stay awake.
-            small, self.begun, before = ranges.size <= 2 * threads, start, self.begun
-            if not small or start - before < SPIN_SECONDS:
+            # A short product wakes helpers only where products come so fast that they will stay awake.
+            if call.seconds > SHORT_SECONDS or start - self.ended < SPIN_SECONDS:
                 self._call_in(helpers)
+                start = time.perf_counter()
             elif any(self.asleep[:helpers]) or len(self.wake) < helpers:
                 helpers = 0
             done = compiled(self.state, *job, ranges, helpers)
             if not done:
                 self._await(start)
+                done = True
+            self.ended = time.perf_counter()
+            call.seconds = self.ended - start
         finally:
             if not done:  # a signal may have raised anywhere above, and helpers may still be writing into y
                 while not wait(self.state):
@@ -155,13 +160,15 @@ def _stop() -> None:
     _pool.stop()
 
 
-def drive_ranges(address: int, words: np.ndarray, ranges: np.ndarray, threads: int) -> bool:
+def drive_ranges(call: Trampoline, words: np.ndarray, ranges: np.ndarray, threads: int) -> bool:
     """Run a kernel over the (lo, hi) pairs in ``ranges``, on at most ``threads`` threads.
 
     Parameters
     ----------
-    address, words
-        The kernel and its arguments, see `trampoline`.
+    call : Trampoline
+        The kernel.
+    words : int64 array
+        Its arguments.
     ranges : int64 array
         ``lo, hi, lo, hi, …``. Which thread runs a range is not fixed; the ranges are, so a kernel whose result depends
         on its range only gives the same bits on every run.
@@ -171,7 +178,7 @@ def drive_ranges(address: int, words: np.ndarray, ranges: np.ndarray, threads: i
     bool
         False if the pool is busy with another product, and nothing ran: the cores are taken, do not oversubscribe.
     """
-    return _pool.drive(drive, (address, words), ranges, threads)
+    return _pool.drive(drive, call, (call.address, words), ranges, threads)
 
 
 def drive_product(
@@ -179,4 +186,4 @@ def drive_product(
 ) -> bool:
     """`drive_ranges` for a product with these operands."""
     job = call.address, call.words, call.place, call.between, x, y, alpha, beta
-    return _pool.drive(pool_kernels.drive_product, job, ranges, threads)
+    return _pool.drive(pool_kernels.drive_product, call, job, ranges, threads)

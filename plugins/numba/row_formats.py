@@ -10,7 +10,7 @@ import numpy as np
 from spformats import dispatch
 
 from . import blocked_source, csr_kernels, csr_spmm_source, pool, strip_spmm_source
-from .launch import SERIAL_ROWS, Run, is_large, matrix_run, prefetch_distance, split, vector_run
+from .launch import SERIAL_ROWS, Run, heavy_first, is_large, matrix_run, prefetch_distance, split, vector_run
 from .long_rows import between, long_rows, with_long_rows, without
 from .operands import readable
 from .row_kernels import BLOCKED, CLEAN, JAGGED, ROWS, SPMV, STRIDED
@@ -106,7 +106,8 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
     n, weights, align = A.shape[0], rows.weights, rows.align
 
     def ranges(k: int) -> list:
-        return between(split(n, fixed + k * column, weights, align, serial=SERIAL_ROWS), skipped)
+        ascending = split(n, fixed + k * column, weights, align, serial=SERIAL_ROWS)
+        return between(heavy_first(ascending, weights), skipped)
 
     if matrix:
         layout = rows.layout

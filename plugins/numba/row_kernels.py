@@ -11,7 +11,7 @@ BLOCKED    ``ptr[i // step] + j*step + i % step``   PJAD with sigma (step = bsiz
 
 ROWS times a vector is in `csr_kernels`, BLOCKED in `blocked_source`. All kernels take
 ``(data, indices, ptr, rlen, perm, step, ...)``; what a layout has no use for is an empty array.
-Padding is never read.
+Padding never shows in a result.
 """
 
 from __future__ import annotations

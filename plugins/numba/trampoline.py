@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Callable, Sequence
@@ -36,6 +37,7 @@ class Trampoline:
         self.place = len(head)
         self.words = np.array(head + [word for a in rest for word in words_of(a)], np.int64)
         self.keep = fixed
+        self.seconds = math.inf  # the last run took
 
     def filled(self, rest: Sequence[Any]) -> np.ndarray:
         """The words of one call."""

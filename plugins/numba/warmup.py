@@ -13,7 +13,7 @@ BLOCKSIZES = ((2, 2), (3, 3), (4, 4), (5, 5), (6, 6))
 TYPES = (np.float64, np.float32, np.complex128)
 #: Entries of small matrices, and of large ones, whose products are prefetched and shared by threads. Every block size
 #: divides their rows.
-FEW, MANY = 180, 1_080_000
+FEW, MANY = 720, 1_080_000
 PRODUCTS = [(operation, columns, trans) for operation, columns in (("spmv", ()), ("spmm", (4,))) for trans in "NT"]
 
 
@@ -37,7 +37,7 @@ def warmup(progress: Callable[[int, int, str], None] | None = None) -> None:
     total = len(cases) * len(PRODUCTS)
     for i, (dtype, entries, (diagonals, format, layout)) in enumerate(cases):
         n = entries // diagonals
-        matrix = sp.diags_array(np.ones((diagonals, n)), offsets=range(diagonals), shape=(n, n), dtype=dtype)
+        matrix = sp.diags_array(np.ones((diagonals, n)), offsets=np.arange(diagonals) - 1, shape=(n, n), dtype=dtype)
         A = sf.asarray(matrix, format=format, force=True, **layout)
         for j, (operation, columns, trans) in enumerate(PRODUCTS):
             dispatch.run(operation, A, np.ones((n, *columns), dtype), trans=trans)
@@ -53,4 +53,4 @@ def _layouts() -> list[tuple[int, str, dict[str, Any]]]:
     layouts += [("pjad", {"bsize": bsize, "sigma": 32}) for bsize in (8, 16, 32)]
     layouts += [("bsr", {"blocksize": blocksize}) for blocksize in BLOCKSIZES]
     # rows of three lengths have kernels of their own in CSR
-    return [(3, format, layout) for format, layout in layouts] + [(6, "csr", {}), (12, "csr", {})]
+    return [(3, format, layout) for format, layout in layouts] + [(6, "csr", {}), (24, "csr", {})]

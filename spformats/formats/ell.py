@@ -16,8 +16,8 @@ class ELL(SparseArray):
     """ELLPACK: two n × width arrays, width the number of entries of the longest row.
 
     Row i has the values ``data[i, :rlen[i]]`` in the columns ``indices[i, :rlen[i]]``; the slots beyond are padding
-    (value 0, index 0) and are never read, so a NaN in x[0] stays out of rows that do not touch it. Both arrays are
-    Fortran-ordered: the j-th entries of all rows are contiguous, as the papers store them.
+    (value 0, index 0) that never shows in a result: a NaN in x[0] stays out of rows that do not touch it. Both arrays
+    are Fortran-ordered: the j-th entries of all rows are contiguous, as the papers store them.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class PJAD(SparseArray):
 
     Rows are sorted by falling length and put into blocks of ``bsize`` rows; each block is padded to its longest row,
     ``brlen[b]``. Sorted row ``i = b*bsize + r`` is row ``perm[i]`` of A and has ``rlen[i]`` entries; the slots beyond
-    are padding (value 0, index 0) and are never read. Two layouts:
+    are padding (value 0, index 0) and never show in a result. Two layouts:
 
     * ``sigma=None``, the papers': rows are sorted over the whole matrix and the j-th entries of all blocks that have
       them are contiguous; entry j of sorted row i is at ``jd_ptr[j] + i``.
@@ -242,11 +242,11 @@ def tuned_blocking(lengths: Any, namespace: str, itemsize: int, sigma: int | Non
         if len(fitting) == 1:
             break
         rlen = lengths[sorted_rows(lengths, rows)]
-        slots = [size * int(block_widths(rlen, size).sum()) for size in fitting]
-        for size, taken in zip(fitting[:-1], slots, strict=False):
-            if entries >= FILLED[itemsize <= 4] * taken:
+        taken = [size * int(block_widths(rlen, size).sum()) for size in fitting]
+        for size, filled in zip(fitting[:-1], taken, strict=False):
+            if entries >= FILLED[itemsize <= 4] * filled:
                 return size, rows
-        if slots[-2] <= LOOSE * (slots[-1] if rows == windows[-1] else entries):
+        if taken[-2] <= LOOSE * (taken[-1] if rows == windows[-1] else entries):
             return fitting[-2], rows
     return fitting[-1], rows
 

@@ -84,3 +84,19 @@ def test_infinity_in_a_long_row_stays_infinity(format, layout, threads):
             want = S @ x
             assert np.array_equal(A @ x, want)
             assert np.array_equal(sf.spmv(A, x, np.ones_like(want), beta=2.0), want + 2)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+@pytest.mark.parametrize("place", [0, 64, 700, 999])
+@pytest.mark.parametrize(("format", "layout"), [*LAYOUTS, ("pjad", {"bsize": 8, "sigma": 64}), ("bsr", {})])
+def test_transposed_products_of_one_heavy_row(format, layout, place, threads):
+    S = sp.lil_array((1000, 40_000))
+    S[np.arange(1000), np.arange(0, 40_000, 40)] = 1.0
+    S[place] = np.arange(1.0, 40_001)
+    S = S.tocsr()
+    A = sf.asarray(S, format=format, force=True, **layout)
+    x, X = np.arange(1000.0), np.arange(3000.0).reshape(1000, 3)
+    with sf.config(threads=threads):
+        np.testing.assert_array_equal(A.T @ x, S.T @ x)
+        np.testing.assert_array_equal(A.T @ X, S.T @ X)
+        np.testing.assert_array_equal(A @ np.ones(40_000), S @ np.ones(40_000))

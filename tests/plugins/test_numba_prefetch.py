@@ -44,13 +44,11 @@ def test_products(monkeypatch, format, layout, dtype, distance):
     assert (abs(sf.spmv(A, x, y.copy(), alpha=2, beta=-1) - (2 * (exact @ x) - y)) <= 3 * bound).all()
 
 
-@pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("count", [1, 4, 5, 9, 17])
 @pytest.mark.parametrize("format", ["cds", "hm", "cdm"])
-def test_diagonals(monkeypatch, format, count, dtype, large):
+def test_diagonals(format, count, dtype):
     """Any number of passes over a block, beside diagonals of one number, rows before and behind them."""
-    monkeypatch.setattr(launch, "LARGE", 0 if large else 1 << 62)
     rng = np.random.default_rng(2)
     offsets = np.arange(count) - count // 3
     values = [rng.standard_normal(403) + (1j * rng.standard_normal(403) if "c" in dtype else 0) for _ in offsets]
@@ -69,9 +67,7 @@ def test_diagonals(monkeypatch, format, count, dtype, large):
 @pytest.fixture
 def written_past_the_caches(monkeypatch):
     """Small results too, as long as the test runs."""
-    monkeypatch.setattr(launch, "LARGE", 0)
     monkeypatch.setattr(diagonal_source, "STREAMED", 0)
-    yield
 
 
 @pytest.mark.parametrize("count", [1, 5, 8, 9])
@@ -92,6 +88,24 @@ def test_results_written_past_the_caches(written_past_the_caches, dtype, count):
         assert sf.spmv(A, x, y, alpha=2) is y
         assert (abs(y - 2 * expected) <= 2 * bound).all()
         assert (room[:start] == 77).all() and (room[start + size :] == 77).all()
+
+
+@pytest.mark.parametrize("offsets", [[], [-500], [-700, -500], [-500, 3], [-2, 4]])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_tall_results_written_past_the_caches(written_past_the_caches, dtype, offsets):
+    """Rows behind the last column are covered by diagonals below the main one, or by none."""
+    shape, rng = (1300, 500), np.random.default_rng(6)
+    S = sp.csr_array(shape, dtype=dtype)
+    for offset in offsets:
+        S = S + sp.diags_array([rng.standard_normal(500)], offsets=[offset], shape=shape, dtype=dtype).tocsr()
+    A, x = sf.asarray(S, format="cds"), rng.standard_normal(500).astype(dtype)
+    real = np.finfo(dtype).dtype
+    size = 1300 * np.dtype(dtype).itemsize // real.itemsize
+    room = np.zeros(size + 33, real)
+    for start in range(33):
+        y = room[start : start + size].view(dtype)
+        y[:] = 77
+        np.testing.assert_allclose(sf.spmv(A, x, y), S @ x, rtol=1e-5)
 
 
 def test_results_written_past_the_caches_by_several_threads(written_past_the_caches):

@@ -184,6 +184,8 @@ def test_ranges(threads, nbytes):
     weights[n // 2 :] += 30_000
     with sf.config(threads=threads):
         ranges = launch.split(n, nbytes, weights, serial=1 << 17)
+    assert ranges == sorted(ranges)
+    ranges = launch.heavy_first(ranges, weights)
     assert sorted(i for lo, hi in ranges for i in range(lo, hi)) == list(range(n))
     assert 2 <= len(ranges) <= max(2, nbytes // launch.LEAST_BYTES)
     assert (n // 2 - 1) in range(*ranges[0])
