@@ -31,7 +31,6 @@ def spmv(width: int, far: int):
     is all there is.
     """
     step = width or WIDTH
-    shortest = step if width else 2 * step  # of rows that are worth a vector
     places = _PLACES[width]
 
     @kernel
@@ -46,7 +45,7 @@ def spmv(width: int, far: int):
             if far:
                 prefetch(data, p + ahead, step)
                 prefetch(indices, p + ahead, step)
-            if width or end - p >= shortest:
+            if width or end - p >= 2 * step:
                 acc = vzero(y, step)
                 while p + step <= end:
                     acc = vmuladd(acc, vload(data, p, step), vgather(x, indices, p, step))

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from .diagonal_blocks import clipped, inside, next_block
 from .generated import define
 
 #: Diagonals summed side by side: of more than WHOLE, about TOGETHER at a time.
@@ -56,19 +57,10 @@ def spmv(conj: bool, width: int, streamed: int) -> Callable[..., Any]:
         "        per_line, behind_line = per_part, behind_part",
         f"    waiting = np.empty(min(block, hi - lo) if stored > {WHOLE} else 0, y.dtype)",
         "    inner, outer = np.int64(0), hi",  # between them, rows are inside every diagonal
-        "    for k in range(stored):",
-        "        inner, outer = max(inner, -get(offsets, k)), min(outer, cols - get(offsets, k))",
-        "    for k in range(fixed):",
-        "        inner, outer = max(inner, -get(const_offsets, k)), min(outer, cols - get(const_offsets, k))",
+        *(" " * 4 + line for line in (*inside("stored", "offsets"), *inside("fixed", "const_offsets"))),
         "    last = lo",
         "    while last < hi:",
-        "        first = last",
-        "        if first < inner:",
-        f"            last = min(first + {EDGE}, hi, inner)",
-        "        elif first < outer:",
-        "            last = min(first + block, hi, outer)",
-        "        else:",
-        f"            last = min(first + {EDGE}, hi)",
+        *(" " * 8 + line for line in next_block("block", EDGE)),
         # Blocks begin with lines only here, where all diagonals are summed in turn wherever a block ends: the place of
         # an array must not change the result.
         "        behind = (behind_line + first) % per_line",
@@ -98,8 +90,8 @@ def spmv(conj: bool, width: int, streamed: int) -> Callable[..., Any]:
         "            if done == full:",
         "                break",
         *_rest(conj),
-        *_clipped("full", "stored", "offsets", _element("get(base, k) + i", conj)),
-        *_clipped("const_full", "fixed", "const_offsets", "get(const, k)"),
+        *_clipped("full", "stored", "offsets", _element("get(base, d) + i", conj)),
+        *_clipped("const_full", "fixed", "const_offsets", "get(const, d)"),
         "    if aside:",
         "        fence()",
     ]
@@ -159,13 +151,7 @@ def _rest(conj: bool) -> list[str]:
     return [" " * 8 + line for line in lines]
 
 
-def _clipped(covering: str, all_of_them: str, offsets: str, value: str) -> list[str]:
-    """The diagonals that begin or end inside the block, added one by one to rows already written."""
-    return [
-        f"        if {covering} < {all_of_them}:",
-        f"            for k in range({all_of_them}):",
-        f"                offset = get({offsets}, k)",
-        "                if offset < -first or last > cols - offset:",
-        "                    for i in range(max(first, -offset), min(last, cols - offset)):",
-        f"                        put(y, i, get(y, i) + alpha * ({value} * get(x, i + offset)))",
-    ]
+def _clipped(covering: str, count: str, offsets: str, value: str) -> list[str]:
+    """The diagonals that begin or end inside the block, added to rows already written."""
+    body = [f"put(y, i, get(y, i) + alpha * ({value} * get(x, i + offset)))"]
+    return [" " * 8 + line for line in clipped(covering, count, offsets, body)]

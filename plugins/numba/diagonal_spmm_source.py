@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from .diagonal_blocks import clipped, inside, next_block
 from .generated import define
 from .panels import added, over_columns, parts_of, written, zeroed
 
@@ -45,18 +46,11 @@ def _spmm(panels: bool, rest: int, conj: bool, far: int) -> Callable[..., Any]:
         f"    near = {NEAR} // flat.itemsize",
         "    fresh = beta == 0",
         "    inner, outer = np.int64(0), cols",
-        "    for d in range(stored):",
-        "        inner, outer = max(inner, -get(offsets, d)), min(outer, cols - get(offsets, d))",
+        *(" " * 4 + line for line in inside("stored", "offsets")),
         "    lead = cols - outer + ahead",  # where the last diagonal will read x
         "    last = lo",
         "    while last < hi:",
-        "        first = last",
-        "        if first < inner:",
-        f"            last = min(first + {EDGE}, hi, inner)",
-        "        elif first < outer:",
-        f"            last = min(first + {BLOCK}, hi, outer)",
-        "        else:",
-        f"            last = min(first + {EDGE}, hi)",
+        *(" " * 8 + line for line in next_block(str(BLOCK), EDGE)),
         "        full = 0",
         "        for d in range(stored):",
         "            if get(offsets, d) >= -first and last <= cols - get(offsets, d):",
@@ -67,21 +61,14 @@ def _spmm(panels: bool, rest: int, conj: bool, far: int) -> Callable[..., Any]:
     ]
     few = not panels and rest <= PART
     lines += [" " * 8 + line for line in (_side_by_side(rest, conj, far) if few else _by_row(panels, rest, conj, far))]
-    lines += [
-        "        if full < stored:",
-        "            for d in range(stored):",
-        "                offset = get(offsets, d)",
-        "                if offset < -first or last > cols - offset:",
-        "                    for i in range(max(first, -offset), min(last, cols - offset)):",
-        f"                        value = alpha * {f'np.conj({value})' if conj else value}",
-        *_axpy(" " * 24),
-    ]
+    body = [f"value = alpha * {f'np.conj({value})' if conj else value}", *_axpy()]
+    lines += [" " * 8 + line for line in clipped("full", "stored", "offsets", body)]
     return define(name, lines)
 
 
-def _axpy(indent: str) -> list[str]:
+def _axpy() -> list[str]:
     """y's row i += value * x's row i + offset."""
-    lines = [
+    return [
         "to, q = i * k, (i + offset) * k",
         "c = 0",
         "while c + 8 <= k:",
@@ -91,7 +78,6 @@ def _axpy(indent: str) -> list[str]:
         "    put(y, to + c, get(y, to + c) + value * get(x, q + c))",
         "    c += 1",
     ]
-    return [indent + line for line in lines]
 
 
 def _by_row(panels: bool, rest: int, conj: bool, far: int) -> list[str]:
