@@ -59,10 +59,9 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     R, C = A.blocksize
     indptr, block_rows = A.indptr, len(A.indptr) - 1
     matrix_bytes, column_bytes = _bytes(A, dtype, result)
-    kernel = bsr_spmm_source.spmm(R % 4)
+    chosen = bsr_spmm_source.spmm(R % 4), arrays_of(A)
     run = matrix_run(
-        lambda k: kernel,
-        arrays_of(A),
+        lambda k: chosen,
         block_rows * R,
         result,
         lambda k: heavy_first(split(block_rows, matrix_bytes + k * column_bytes, indptr), indptr),

@@ -10,44 +10,79 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from .far_reads import ROWS
 from .generated import define
 from .panels import added, over_columns, parts_of, written, zeroed
+from .simd_memory import LINE
 
 #: Columns of a panel, which are read in one pass.
 PANEL = 32
-#: Columns up to which a product is bound by reading the matrix, so that asking for it ahead pays.
+#: Columns up to which a product is bound by reading the matrix, so that asking for it ahead pays. A row of y is a line
+#: or less then: wider ones are not written past the caches, where their ends would wait in halves of lines.
 FEW = 8
+#: Bytes that are written past the caches at once: the most that large arrays of NumPy are aligned to.
+PIECE = 16
 
 
-def spmm(k: int, far: int) -> Callable[..., Any]:
-    """``kernel(data, indices, ptr, rlen, perm, step, x, y, k, alpha, beta, lo, hi)`` for this number of columns.
+def spmm(k: int, far: int, foresee: bool, streamed: int) -> Callable[..., Any]:
+    """``kernel(data, indices, ptr, starts, columns, x, y, k, alpha, beta, lo, hi)`` for this number of columns.
 
-    ``far`` is how many bytes ahead of each row's first entry the matrix is prefetched, 0 for not at all.
+    Parameters
+    ----------
+    k : int
+    far : int
+        How many bytes ahead of each row's first entry the matrix is prefetched, 0 for not at all.
+    foresee : bool
+        Whether ``starts`` and ``columns`` are `far_reads`, which are prefetched a block of rows ahead.
+    streamed : int
+        Bytes of y from which on it is written past the caches where rows of y are short.
     """
-    return _spmm(k >= PANEL, k % PANEL, far if k <= FEW else 0)
+    return _spmm(k >= PANEL, k % PANEL, far if k <= FEW else 0, foresee, streamed)
 
 
 @cache
-def _spmm(panels: bool, rest: int, far: int) -> Callable[..., Any]:
-    name = f"csr_spmm_{PANEL if panels else 0}_{rest}_{far}"
+def _spmm(panels: bool, rest: int, far: int, foresee: bool, streamed: int) -> Callable[..., Any]:
+    name = f"csr_spmm_{PANEL if panels else 0}_{rest}_{far}_{streamed}" + "_foresee" * foresee
+    few = not panels and rest <= FEW
     lines = [
-        f"def {name}(data, indices, ptr, rlen, perm, step, x, y, k, alpha, beta, lo, hi):",
+        f"def {name}(data, indices, ptr, starts, columns, x, y, k, alpha, beta, lo, hi):",
         "    fresh = beta == 0",
         f"    ahead = {far} // data.itemsize",
-        "    for i in range(lo, hi):",
+    ]
+    if few:
+        lines += [
+            f"    aside = fresh and y.nbytes >= {streamed} and y.ctypes.data % {PIECE} == 0",
+            f"    aside = aside and k * y.itemsize % {PIECE} == 0",
+        ]
+    if foresee:
+        lines.append("    blocks = starts.size - 1")
+    lines.append("    for i in range(lo, hi):")
+    if foresee:
+        lines += [
+            f"        following = i // {ROWS} + 1",
+            f"        if i % {ROWS} == 0 and following < blocks:",
+            "            for r in range(get(starts, following), get(starts, following + 1)):",
+            "                q = np.int64(get(columns, r)) * k",
+            f"                for c in range(0, k, {LINE} // x.itemsize):",
+            "                    prefetch(x, q + c, 1)",
+            "                prefetch(x, q + k - 1, 1)",
+        ]
+    lines += [
         "        begin, end = get(ptr, i), get(ptr, i + 1)",
         "        target = i * k",
         "        c = 0",
     ]
     if far:
         lines += [f"        prefetch({array}, begin + ahead, 8)" for array in ("data", "indices")]
-    passes = over_columns(PANEL, _panel(PANEL) if panels else None, _panel(rest))
+    passes = over_columns(PANEL, _panel(PANEL) if panels else None, _panel(rest, few))
     lines += [" " * 8 + line for line in passes]
+    if few:
+        lines += ["    if aside:", "        fence()"]
     return define(name, lines)
 
 
-def _panel(columns: int) -> list[str]:
-    """One pass over a row for the columns from c on."""
+def _panel(columns: int, few: bool = False) -> list[str]:
+    """One pass over a row for the columns from c on, written past the caches where so ``few`` are ``aside``."""
     parts = parts_of(columns)
     if not parts:
         return []
@@ -63,7 +98,12 @@ def _panel(columns: int) -> list[str]:
     for at, width in parts:
         add = "{} + {}" if width == 1 else "vadd({}, {})"
         lines += [f"s{at}_0 = {add.format(f's{at}_0', f's{at}_{chain}')}" for chain in range(1, chains)]
-        lines.append(written(f"s{at}_0", width, f"target + c + {at}"))
+        write = written(f"s{at}_0", width, f"target + c + {at}")
+        if few and width > 1:
+            stream = f"vstream(y, target + c + {at}, vscale(alpha, s{at}_0), {PIECE})"
+            lines += ["if aside:", f"    {stream}", "else:", f"    {write}"]
+        else:
+            lines.append(write)
     return lines
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from spformats import dispatch
 
-from . import diagonal_source, diagonal_spmm_source
+from . import diagonal_source, diagonal_spmm_source, launch
 from .launch import Run, is_large, matrix_run, split, vector_run
 
 FORMATS = ("cds", "hm", "cdm")
@@ -70,7 +70,7 @@ def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
     conj = trans == "C" and A.dtype.kind == "c"
     nbytes = sum(_bytes(A, t, dtype, result))
     width = 64 if result.itemsize == 4 else 32  # four registers of 64 bytes, of float32 and float64
-    kernel = diagonal_source.spmv(conj, width, diagonal_source.STREAMED)
+    kernel = diagonal_source.spmv(conj, width, launch.STREAMED)
     values = t.flat[t.const_at]
     arrays = (t.flat, t.base, t.offsets, values.conj() if conj else values, t.const_offsets, t.cols)
     return vector_run(kernel, arrays, t.rows, result, split(t.rows, nbytes))
@@ -91,8 +91,8 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     arrays = (t.flat, base, steps, offsets, t.cols)
     ranges = partial(_ranges, t.rows, matrix_bytes, column_bytes)
 
-    def choose(k: int) -> Callable[..., Any]:
+    def choose(k: int) -> tuple[Callable[..., Any], tuple]:
         far = diagonal_spmm_source.FAR if is_large(matrix_bytes + k * column_bytes) else 0
-        return diagonal_spmm_source.spmm(k, conj, far)
+        return diagonal_spmm_source.spmm(k, conj, far), arrays
 
-    return matrix_run(choose, arrays, t.rows, result, ranges)
+    return matrix_run(choose, t.rows, result, ranges)

@@ -20,7 +20,6 @@ from .generated import define
 TOGETHER, WHOLE = 7, 8
 BLOCK = 1 << 18  # bytes of y: long runs for the prefetchers, and incomplete sums stay in the second-level cache
 EDGE = 1024  # rows where diagonals begin or end: those that do go one by one
-STREAMED = 1 << 23  # bytes of a y that would not stay in a cache: it is written past it, which saves reading it first
 LINE = 64
 REST = 8, 1  # rows of a vector where fewer are left than the passes take at once
 
@@ -125,7 +124,7 @@ def _pass(count: int, conj: bool, width: int) -> list[str]:
         "    if stop < full:",
         "        vstore(waiting, i - first, s)",
         "    elif stream:",
-        "        vstream(y, i, vscale(alpha, s))",
+        f"        vstream(y, i, vscale(alpha, s), {LINE})",
         "    else:",
         "        vupdate(y, i, s, alpha, beta, fresh)",
     ]

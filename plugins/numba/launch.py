@@ -22,6 +22,8 @@ LEAST_BYTES, RANGE_BYTES = 1 << 16, 1 << 17
 #: Bytes from a load to the prefetch for a later one in a matrix too large for the caches: over the end of a page, where
 #: the hardware's prefetchers stop.
 FAR, LARGE = 8192, 1 << 22
+#: Bytes of a y that would not stay in a cache: it is written past it, which saves reading it first.
+STREAMED = 1 << 23
 
 Run = Callable[..., Any]
 
@@ -125,28 +127,27 @@ def vector_run(kernel: Callable[..., Any], arrays: Sequence[Any], rows: int, dty
 
 
 def matrix_run(
-    choose: Callable[[int], Callable[..., Any]],
-    arrays: Sequence[Any],
+    choose: Callable[[int], tuple[Callable[..., Any], Sequence[Any]]],
     rows: int,
     dtype: np.dtype,
     ranges_for: Callable[[int], list],
 ) -> Run:
-    """Like `vector_run` for X of shape (cols, k): ``choose(k)`` is the kernel for k columns.
+    """Like `vector_run` for X of shape (cols, k): ``choose(k)`` is the kernel for k columns, and its arrays.
 
     Kernels get X and Y as flat C-ordered arrays and k: ``kernel(*arrays, X, Y, k, alpha, beta, lo, hi)``.
     """
     scalar = scalar_type(dtype)
-    fixed = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in arrays)
     threads = pool.thread_count()
-    plans: dict[int, tuple[Callable[..., Any], list, np.ndarray, OperandTrampoline | None]] = {}
+    plans: dict[int, tuple[Callable[..., Any], tuple, list, np.ndarray, OperandTrampoline | None]] = {}
 
     def run(A: Any, x: Any, y: Any, alpha: Any, beta: Any) -> Any:
         k = x.shape[1]
         if k not in plans:
-            kernel, ranges, like = choose(k), ranges_for(k), np.empty(0, dtype)
+            (kernel, arrays), ranges, like = choose(k), ranges_for(k), np.empty(0, dtype)
+            fixed = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in arrays)
             call = OperandTrampoline(kernel, fixed, x, like, (k,), scalar) if len(ranges) > 1 else None
-            plans[k] = kernel, ranges, np.array(ranges, np.int64).reshape(-1), call
-        kernel, ranges, cuts, call = plans[k]
+            plans[k] = kernel, fixed, ranges, np.array(ranges, np.int64).reshape(-1), call
+        kernel, fixed, ranges, cuts, call = plans[k]
         x = readable(x).reshape(-1)
 
         def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:

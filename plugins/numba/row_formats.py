@@ -9,7 +9,7 @@ import numpy as np
 
 from spformats import dispatch
 
-from . import blocked_source, csr_kernels, csr_spmm_source, pool, strip_spmm_source
+from . import blocked_source, csr_kernels, csr_spmm_source, far_reads, launch, pool, strip_spmm_source
 from .launch import SERIAL_ROWS, Run, heavy_first, is_large, matrix_run, prefetch_distance, split, vector_run
 from .long_rows import between, long_rows, with_long_rows, without
 from .operands import readable
@@ -110,19 +110,32 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
         return between(heavy_first(ascending, weights), skipped)
 
     if matrix:
-        layout = rows.layout
-        far = prefetch_distance(rows.data) if len(rows.data) <= SHORT * n else 0
 
-        def choose(k: int) -> Callable[..., Any]:
-            return csr_spmm_source.spmm(k, far) if layout == ROWS else strip_spmm_source.spmm(layout, k)
+        def choose(k: int) -> tuple[Callable[..., Any], tuple]:
+            if rows.layout == ROWS:
+                return _csr_spmm(A, rows, k, k * dtype.itemsize)
+            return strip_spmm_source.spmm(rows.layout, k), rows.arrays
 
-        run = matrix_run(choose, rows.arrays, n, result, ranges)
+        run = matrix_run(choose, n, result, ranges)
     else:
         # without long rows it depends on the matrix alone: operands of another type share what it holds
         made = A._plan("numba spmv", lambda A: _spmv_kernel(rows)) if long is None else _spmv_kernel(rows)
         kernel, arrays = made
         run = vector_run(kernel, arrays, n, result, ranges(1))
     return run if long is None else with_long_rows(run, long, result)
+
+
+def _csr_spmm(A: Any, rows: Rows, k: int, row_bytes: int) -> tuple[Callable[..., Any], tuple]:
+    """The kernel of CSR times k columns, whose rows have so many bytes, and its arrays."""
+    far = prefetch_distance(rows.data) if len(rows.data) <= SHORT * A.shape[0] else 0
+    found = None
+    if A.shape[1] * row_bytes >= far_reads.LEAST_X:
+        found = A._plan(
+            ("numba far reads", row_bytes), lambda A: far_reads.far_reads(rows.indices, rows.ptr, row_bytes)
+        )
+    foreseen = tuple(found) if found is not None else (np.empty(0, np.int64), np.empty(0, rows.indices.dtype))
+    kernel = csr_spmm_source.spmm(k, far, found is not None, launch.STREAMED)
+    return kernel, (*rows.arrays[:3], *foreseen)
 
 
 def _far(values: np.ndarray, at_once: int) -> int:

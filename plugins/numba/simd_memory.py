@@ -19,6 +19,7 @@ from .simd_type import (
     operand,
     precision,
     real_type,
+    shuffle,
 )
 
 LINE = 64  # bytes of a cache line
@@ -134,21 +135,27 @@ def vstore(typingctx, array, index, value):
     return types.void(array, types.intp, value), codegen
 
 
-@intrinsic
-def vstream(typingctx, array, index, value):
-    """Like `vstore` past the caches, for results that would not stay there; needs lines that begin at ``index``.
+@intrinsic(prefer_literal=True)
+def vstream(typingctx, array, index, value, piece):
+    """Like `vstore` past the caches, for results that would not stay there, ``piece`` bytes at a time.
 
-    Other threads see the values after `fence` only.
+    ``array.flat[index]`` must be aligned to so many bytes. Other threads see the values after `fence` only.
     """
+    nbytes = value.width * array.dtype.bitwidth // 8
+    each = min(piece.literal_value, nbytes)
 
     def codegen(context, builder, signature, args):
         pointer = element_pointer(context, builder, signature.args[0], args[0], args[1])
-        store = builder.store(args[2], builder.bitcast(pointer, args[2].type.as_pointer()))
-        store.align = min(LINE, signature.args[2].width * signature.args[0].dtype.bitwidth // 8)
-        store.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
+        lanes = args[2].type.count * each // nbytes
+        pieces = builder.bitcast(pointer, ir.VectorType(args[2].type.element, lanes).as_pointer())
+        past_the_caches = builder.module.add_metadata([ir.IntType(32)(1)])
+        for at in range(nbytes // each):
+            part = shuffle(builder, args[2], args[2], range(at * lanes, (at + 1) * lanes))
+            store = builder.store(part, builder.gep(pieces, [ir.IntType(64)(at)]), align=each)
+            store.set_metadata("nontemporal", past_the_caches)
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, value), codegen
+    return types.void(array, types.intp, value, piece), codegen
 
 
 @intrinsic

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import spformats as sf
-from spformats_plugins.numba import diagonal_source, launch
+from spformats_plugins.numba import launch
 from spformats_plugins.numba.row_formats import _spmv_kernel, rows_of
 
 LAYOUTS = [
@@ -67,7 +67,7 @@ def test_diagonals(format, count, dtype):
 @pytest.fixture
 def written_past_the_caches(monkeypatch):
     """Small results too, as long as the test runs."""
-    monkeypatch.setattr(diagonal_source, "STREAMED", 0)
+    monkeypatch.setattr(launch, "STREAMED", 0)
 
 
 @pytest.mark.parametrize("count", [1, 5, 8, 9])
@@ -123,7 +123,7 @@ def test_results_written_past_the_caches_by_several_threads(written_past_the_cac
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_place_of_the_result_does_not_change_it(monkeypatch, dtype, streamed):
     """Blocks begin with cache lines of y; sums are rounded alike wherever a block ends, bit for bit."""
-    monkeypatch.setattr(diagonal_source, "STREAMED", streamed)
+    monkeypatch.setattr(launch, "STREAMED", streamed)
     n, rng = 2500, np.random.default_rng(5)
     offsets = np.r_[-300, np.arange(-4, 7), 70]
     diagonals = [rng.standard_normal(n) + (1j * rng.standard_normal(n) if "c" in dtype else 0) for _ in offsets]
