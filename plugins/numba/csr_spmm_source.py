@@ -1,4 +1,4 @@
-"""CSR times a matrix of k columns: panels of 32 columns, and one of what is left, whose shape the compiler knows.
+"""CSR times a matrix of k columns: panels of four vectors, and one of what is left, whose shape the compiler knows.
 
 A row's entries are read once per panel; later panels find them in the cache. Rows are short, so a panel for every
 number of columns, which reads them once, beats a few fixed panels.
@@ -15,41 +15,49 @@ from .generated import define
 from .panels import added, over_columns, parts_of, written, zeroed
 from .simd_memory import LINE
 
-#: Columns of a panel, which are read in one pass.
-PANEL = 32
-#: Columns up to which a product is bound by reading the matrix, so that asking for it ahead pays. A row of y is a line
-#: or less then: wider ones are not written past the caches, where their ends would wait in halves of lines.
+#: Columns of a panel, which are read in one pass, and those of a vector: of single precision, of anything else.
+SINGLE, OTHER = (64, 16), (32, 8)
+#: Most columns whose number the compiler knows; kernels for more are shared by the numbers that leave the same rest.
+KNOWN = 128
+#: Columns up to which a product is bound by reading the matrix, so that asking for it ahead pays.
 FEW = 8
 #: Bytes that are written past the caches at once: the most that large arrays of NumPy are aligned to.
 PIECE = 16
 
 
-def spmm(k: int, far: int, foresee: bool, streamed: int) -> Callable[..., Any]:
+def spmm(k: int, single: bool, far: int, foresee: bool, streamed: int | None) -> Callable[..., Any]:
     """``kernel(data, indices, ptr, starts, columns, x, y, k, alpha, beta, lo, hi)`` for this number of columns.
 
     Parameters
     ----------
     k : int
+    single : bool
+        Whether y is of type float32.
     far : int
         How many bytes ahead of each row's first entry the matrix is prefetched, 0 for not at all.
     foresee : bool
         Whether ``starts`` and ``columns`` are `far_reads`, which are prefetched a block of rows ahead.
     streamed : int
-        Bytes of y from which on it is written past the caches where rows of y are short.
+        Bytes of y from which on it is written past the caches, of less than a panel; None for never.
     """
-    return _spmm(k >= PANEL, k % PANEL, far if k <= FEW else 0, foresee, streamed)
+    panel, _ = SINGLE if single else OTHER
+    known = k if k <= KNOWN else None
+    return _spmm(known, k % panel, single, far if k <= FEW else 0, foresee, streamed if k < panel else None)
 
 
 @cache
-def _spmm(panels: bool, rest: int, far: int, foresee: bool, streamed: int) -> Callable[..., Any]:
-    name = f"csr_spmm_{PANEL if panels else 0}_{rest}_{far}_{streamed}" + "_foresee" * foresee
-    few = not panels and rest <= FEW
+def _spmm(
+    known: int | None, rest: int, single: bool, far: int, foresee: bool, streamed: int | None
+) -> Callable[..., Any]:
+    panel, widest = SINGLE if single else OTHER
+    name = f"csr_spmm_{known}_{rest}_{widest}_{far}_{streamed}" + "_foresee" * foresee
     lines = [
         f"def {name}(data, indices, ptr, starts, columns, x, y, k, alpha, beta, lo, hi):",
+        *([] if known is None else [f"    k = {known}"]),
         "    fresh = beta == 0",
         f"    ahead = {far} // data.itemsize",
     ]
-    if few:
+    if streamed is not None:
         lines += [
             f"    aside = fresh and y.nbytes >= {streamed} and y.ctypes.data % {PIECE} == 0",
             f"    aside = aside and k * y.itemsize % {PIECE} == 0",
@@ -74,16 +82,17 @@ def _spmm(panels: bool, rest: int, far: int, foresee: bool, streamed: int) -> Ca
     ]
     if far:
         lines += [f"        prefetch({array}, begin + ahead, 8)" for array in ("data", "indices")]
-    passes = over_columns(PANEL, _panel(PANEL) if panels else None, _panel(rest, few))
+    whole = _panel(panel, widest) if known is None or known >= panel else None
+    passes = over_columns(panel, whole, _panel(rest, widest, streamed is not None))
     lines += [" " * 8 + line for line in passes]
-    if few:
+    if streamed is not None:
         lines += ["    if aside:", "        fence()"]
     return define(name, lines)
 
 
-def _panel(columns: int, few: bool = False) -> list[str]:
-    """One pass over a row for the columns from c on, written past the caches where so ``few`` are ``aside``."""
-    parts = parts_of(columns)
+def _panel(columns: int, widest: int, streams: bool = False) -> list[str]:
+    """One pass over a row for the columns from c on; it may be written past the caches if it ``streams``."""
+    parts = parts_of(columns, widest)
     if not parts:
         return []
     chains = 4 if columns <= 2 else 2 if columns <= FEW else 1  # sums side by side: one would wait for itself
@@ -99,7 +108,7 @@ def _panel(columns: int, few: bool = False) -> list[str]:
         add = "{} + {}" if width == 1 else "vadd({}, {})"
         lines += [f"s{at}_0 = {add.format(f's{at}_0', f's{at}_{chain}')}" for chain in range(1, chains)]
         write = written(f"s{at}_0", width, f"target + c + {at}")
-        if few and width > 1:
+        if streams and width > 1:
             stream = f"vstream(y, target + c + {at}, vscale(alpha, s{at}_0), {PIECE})"
             lines += ["if aside:", f"    {stream}", "else:", f"    {write}"]
         else:

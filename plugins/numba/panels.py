@@ -5,13 +5,13 @@ A vector of one column is a plain number: it is read and written by `get` and `p
 
 from __future__ import annotations
 
-WIDTHS = (8, 4, 2, 1)
+WIDTHS = (16, 8, 4, 2, 1)
 
 
-def parts_of(columns: int) -> list[tuple[int, int]]:
+def parts_of(columns: int, widest: int = 8) -> list[tuple[int, int]]:
     """The vectors of a panel: (first column, how many)."""
     parts, first = [], 0
-    for width in WIDTHS:
+    for width in WIDTHS[WIDTHS.index(widest) :]:
         while columns - first >= width:
             parts.append((first, width))
             first += width

@@ -21,6 +21,10 @@ from .simd_memory import LINE
 FORMATS = ("csr", "ell", "jad", "pjad")
 #: Mean row length up to which CSR is prefetched for several columns: the hardware notices longer rows itself.
 SHORT = 32
+#: Columns up to which a large result is written past the caches by CSR. Up to the second number, only where y is a good
+#: part of what is moved (rows of ``TINY`` entries), by threads that share the memory: a row of y begins and ends within
+#: a cache line, and its parts get in the way of reads from memory.
+STREAMED_COLUMNS, TINY = (8, 16), 8
 
 
 class Rows(NamedTuple):
@@ -113,7 +117,7 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
 
         def choose(k: int) -> tuple[Callable[..., Any], tuple]:
             if rows.layout == ROWS:
-                return _csr_spmm(A, rows, k, k * dtype.itemsize)
+                return _csr_spmm(A, rows, k, k * dtype.itemsize, result)
             return strip_spmm_source.spmm(rows.layout, k), rows.arrays
 
         run = matrix_run(choose, n, result, ranges)
@@ -125,16 +129,19 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
     return run if long is None else with_long_rows(run, long, result)
 
 
-def _csr_spmm(A: Any, rows: Rows, k: int, row_bytes: int) -> tuple[Callable[..., Any], tuple]:
+def _csr_spmm(A: Any, rows: Rows, k: int, row_bytes: int, result: np.dtype) -> tuple[Callable[..., Any], tuple]:
     """The kernel of CSR times k columns, whose rows have so many bytes, and its arrays."""
-    far = prefetch_distance(rows.data) if len(rows.data) <= SHORT * A.shape[0] else 0
+    n, entries = A.shape[0], len(rows.data)
+    far = prefetch_distance(rows.data) if entries <= SHORT * n else 0
     found = None
     if A.shape[1] * row_bytes >= far_reads.LEAST_X:
         found = A._plan(
             ("numba far reads", row_bytes), lambda A: far_reads.far_reads(rows.indices, rows.ptr, row_bytes)
         )
     foreseen = tuple(found) if found is not None else (np.empty(0, np.int64), np.empty(0, rows.indices.dtype))
-    kernel = csr_spmm_source.spmm(k, far, found is not None, launch.STREAMED)
+    tiny = entries <= TINY * n and found is None and pool.thread_count() > 1
+    streamed = launch.STREAMED if k <= STREAMED_COLUMNS[tiny] else None
+    kernel = csr_spmm_source.spmm(k, result == np.float32, far, found is not None, streamed)
     return kernel, (*rows.arrays[:3], *foreseen)
 
 
