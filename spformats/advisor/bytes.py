@@ -110,7 +110,7 @@ def padded_entries(lengths: np.ndarray, bsize: int, sigma: int | None = None) ->
 def _pjad(csr: Any, item: int, bsize: int | None = None, sigma: int | None = None) -> int:
     lengths = row_lengths(csr)
     if bsize is None:
-        bsize, sigma = tuned_blocking(lengths, "numpy", item, sigma)
+        bsize, sigma = tuned_blocking(lengths, "numpy", sigma)
     n, blocks = lengths.size, -(-lengths.size // bsize)
     pointers = int(lengths.max(initial=0)) + 1 if sigma is None else blocks + 1
     rows, cols = index_bytes(csr.shape[0]), index_bytes(csr.shape[1])

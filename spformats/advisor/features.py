@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from spformats.advisor.bytes import count_blocks, diagonal_counts, padded_entries, row_lengths, tuned_blocking
-from spformats.formats._arrays import value_dtype
 
 BLOCK_SIZES = tuple((k, k) for k in range(2, 9)) + ((3, 2), (2, 3), (6, 3), (3, 6), (4, 2), (2, 4), (5, 4), (4, 5))
 WINDOW = 840
@@ -117,7 +116,7 @@ def features(A: Any) -> Features:
     inside = int(np.sum(np.minimum(n, m - offsets) - np.maximum(0, -offsets)))
     symmetry, pattern = _symmetry(csr)
     sample = _sample(csr)
-    bsize, sigma = tuned_blocking(lengths, "numpy", value_dtype(csr.dtype).itemsize)
+    bsize, sigma = tuned_blocking(lengths, "numpy")
     return Features(
         shape=(n, m),
         nnz=csr.nnz,

@@ -16,8 +16,8 @@ from spformats.formats.jad import check_permutation
 #: block is summed in one pass by its SIMD registers, on a GPU 32 rows are a warp; the window is short enough that
 #: neighbours in x stay neighbours.
 TUNED = {"numpy": ((32, 16, 8), 256), "cupy": ((32,), 1024)}
-#: Least share of the slots that entries must fill for the larger blocks, for values of more than four bytes and others.
-FILLED = 0.97, 0.94
+#: Least share of the slots that entries must fill for the larger blocks.
+FILLED = 0.94
 #: Slots for each entry, from which rows are sorted in a wide window, of this many rows, and slots for each slot of the
 #: smallest blocks, from which those are taken: one very long row fills the slots of its whole block.
 LOOSE, WIDE = 1.15, 4096
@@ -148,7 +148,7 @@ class PJAD(SparseArray):
         xp, n = csr._library, csr.shape[0]
         lengths = xp.diff(csr.indptr)
         if bsize is None:
-            bsize, sigma = tuned_blocking(lengths, csr._namespace, csr.data.itemsize, sigma)
+            bsize, sigma = tuned_blocking(lengths, csr._namespace, sigma)
         bsize, sigma = check_blocking(bsize, sigma)
         perm = sorted_rows(lengths, sigma)
         rlen = lengths[perm]
@@ -224,8 +224,8 @@ def sorted_rows(lengths: Any, sigma: int | None) -> Any:
     return xp.argsort(key, kind="stable")
 
 
-def tuned_blocking(lengths: Any, namespace: str, itemsize: int, sigma: int | None = None) -> tuple[int, int]:
-    """``(bsize, sigma)`` of the tuned layout for rows of these lengths and values of so many bytes; ``sigma`` stays."""
+def tuned_blocking(lengths: Any, namespace: str, sigma: int | None = None) -> tuple[int, int]:
+    """``(bsize, sigma)`` of the tuned layout for rows of these lengths; ``sigma`` stays."""
     sizes, window = TUNED[namespace]
     entries = int(lengths.sum())
     if namespace == "numpy" and entries > SHORT * lengths.shape[0]:
@@ -244,7 +244,7 @@ def tuned_blocking(lengths: Any, namespace: str, itemsize: int, sigma: int | Non
         rlen = lengths[sorted_rows(lengths, rows)]
         taken = [size * int(block_widths(rlen, size).sum()) for size in fitting]
         for size, filled in zip(fitting[:-1], taken, strict=False):
-            if entries >= FILLED[itemsize <= 4] * filled:
+            if entries >= FILLED * filled:
                 return size, rows
         if taken[-2] <= LOOSE * (taken[-1] if rows == windows[-1] else entries):
             return fitting[-2], rows
