@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import pool
-from .operands import readable, writable
+from .operands import readable
 from .trampoline import OperandTrampoline, Trampoline, kind
 
 #: Bytes read by one product below which waking a second thread costs more than it saves.
@@ -194,9 +194,8 @@ class Spread:
 
 
 def into(multiply: Callable[..., None], x: Any, y: Any, alpha: Any, beta: Any) -> Any:
-    """Run into the caller's y, through a contiguous copy where y is strided or shares memory with x."""
-    target = writable(y, x)
-    if target is not None:
+    """Run into the caller's y, through a contiguous copy where y is strided."""
+    if y.flags.carray:
         multiply(x, y, alpha, beta)
         return y
     work = np.empty(y.shape, y.dtype) if beta == 0 else np.array(y, order="C")

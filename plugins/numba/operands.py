@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 
@@ -28,10 +26,3 @@ def readable(array: np.ndarray) -> np.ndarray:
     if not (array.flags.c_contiguous and array.flags.aligned):
         return np.array(array, order="C")
     return np.asarray(_Alias(array))
-
-
-def writable(y: Any, x: np.ndarray) -> np.ndarray | None:
-    """Return y if a kernel can write into it while it reads x, else None (then work on a copy)."""
-    if y.flags.carray and not np.may_share_memory(x, y):
-        return y
-    return None

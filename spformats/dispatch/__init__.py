@@ -11,7 +11,7 @@ from spformats.dispatch.registry import (
     register,
     select,
 )
-from spformats.dispatch.running import call, plan_key, run
+from spformats.dispatch.running import call, fitting_key, plan_key, prepared, run
 from spformats.dispatch.settings import Config, config, current_config
 
 __all__ = [
@@ -23,11 +23,13 @@ __all__ = [
     "config",
     "current_config",
     "explain",
+    "fitting_key",
     "generation",
     "kernels",
     "load_plugins",
     "namespace_of",
     "plan_key",
+    "prepared",
     "register",
     "run",
     "select",

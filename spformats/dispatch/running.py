@@ -14,8 +14,22 @@ def plan_key(operation: str, x: Any, trans: str) -> tuple[Any, ...]:
     return operation, type(x), x.dtype, trans, current_config(), generation()
 
 
+def fitting_key(x: Any, y: Any, trans: str) -> tuple[Any, ...]:
+    """What a product into y is kept by in ``A._plans`` once these NumPy operands have been found to fit A."""
+    return x.shape, y.shape, x.dtype, y.dtype, trans, current_config(), generation()
+
+
 def run(operation: str, A: Any, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, trans: str = "N") -> Any:
-    """Run a product ``y ← alpha·op(A)·x + beta·y``; the operands have been checked by the caller."""
+    """Run a product ``y ← alpha·op(A)·x + beta·y``; the operands have been checked by the caller.
+
+    x and y share no memory.
+    """
+    A, product = prepared(operation, A, x, trans)
+    return product(A, x, y, alpha, beta)
+
+
+def prepared(operation: str, A: Any, x: Any, trans: str) -> tuple[Any, Callable[..., Any]]:
+    """The matrix that keeps A's values, and ``product(matrix, x, y, alpha, beta)``, op(A) times operands like x."""
     source = A._source
     if source is not None:
         base, taken = source
@@ -30,7 +44,7 @@ def run(operation: str, A: Any, x: Any, y: Any = None, alpha: Any = 1, beta: Any
     product = plans.get(key)
     if product is None:
         product = plans[key] = _prepared(operation, A, type(x), x.dtype, trans)
-    return product(A, x, y, alpha, beta)
+    return A, product
 
 
 def _prepared(operation: str, A: Any, array_type: type, dtype: Any, trans: str) -> Callable[..., Any]:

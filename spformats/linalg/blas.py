@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from spformats import dispatch
-from spformats.formats import SparseArray, _arrays
+from spformats.formats import SparseArray
 from spformats.linalg.products import check_operand
 
 _REAL = {int, float}
+_TRANS = ("N", "T", "C")
 
 
 def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, trans: str = "N") -> Any:
@@ -48,12 +49,18 @@ def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, t
     >>> sf.spmv(A, np.ones(3), y, alpha=2.0, beta=10.0)
     array([12., 10., 12.])
     """
-    if type(x) is np.ndarray and type(y) is np.ndarray and _agree(A, x, y, alpha, beta, trans):
-        return dispatch.run("spmv" if x.ndim == 1 else "spmm", A, x, y, alpha, beta, trans)
+    plain = type(x) is type(y) is np.ndarray and type(alpha) in _REAL and type(beta) in _REAL
+    if plain and isinstance(A, SparseArray) and trans in _TRANS:
+        fitting = dispatch.fitting_key(x, y, trans)
+        known = A._plans.get(fitting)
+        if known is not None and y.flags.writeable and _are_apart(x, y):
+            base, product = known
+            return product(A if base is None else base, x, y, alpha, beta)
     if not isinstance(A, SparseArray):
         raise TypeError(f"A must be a SparseArray, got {type(A).__name__}; spformats.asarray(A) makes one")
-    if trans not in ("N", "T", "C"):
+    if trans not in _TRANS:
         raise ValueError(f"trans must be 'N', 'T' or 'C', got {trans!r}")
+    given = x
     x = check_operand(A, x, trans)
     xp = A._library
     dtype = xp.result_type(A.dtype, x.dtype)
@@ -73,30 +80,17 @@ def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, t
         if isinstance(y, np.ndarray):
             if not y.flags.writeable:
                 raise ValueError("y is read-only; pass a writable array, or leave y out")
-            if np.may_share_memory(x, y):
+            if not _are_apart(x, y):
                 x = x.copy()
-    return dispatch.run("spmv" if x.ndim == 1 else "spmm", A, x, y, alpha, beta, trans)
+    base, product = dispatch.prepared("spmv" if x.ndim == 1 else "spmm", A, x, trans)
+    if plain and x is given:  # a later product with operands like these needs none of the checks
+        A._plans[fitting] = None if base is A else base, product
+    return product(base, x, y, alpha, beta)
 
 
-def _agree(A: Any, x: np.ndarray, y: np.ndarray, alpha: Any, beta: Any, trans: str) -> bool:
-    """Whether a product needs no check below: in a solver's loop they would cost as much as a small product."""
-    if trans not in ("N", "T", "C") or not isinstance(A, SparseArray):
-        return False
-    rows, columns = A.shape if trans == "N" else A.shape[::-1]
-    dtype = A.dtype
-    return (
-        x.dtype == dtype
-        and y.dtype == dtype
-        and dtype.char in _arrays.VALUE_TYPES
-        and 0 < x.ndim < 3
-        and x.shape[0] == columns
-        and y.shape == (rows, *x.shape[1:])
-        and type(alpha) in _REAL
-        and type(beta) in _REAL
-        and y.flags.writeable
-        and A._namespace == "numpy"
-        and not np.may_share_memory(x, y)
-    )
+def _are_apart(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two arrays share no memory."""
+    return (x.flags.owndata and y.flags.owndata and x is not y) or not np.may_share_memory(x, y)
 
 
 def _check_scalar(name: str, value: Any, dtype: Any) -> None:
