@@ -82,8 +82,12 @@ def _spmm(
     ]
     if far:
         lines += [f"        prefetch({array}, begin + ahead, 8)" for array in ("data", "indices")]
-    whole = _panel(panel, widest) if known is None or known >= panel else None
-    passes = over_columns(panel, whole, _panel(rest, widest, streamed is not None))
+    panels = known is None or known >= panel
+    empty = over_columns(panel, _empty(panel, widest) if panels else None, _empty(rest, widest))
+    lines += ["        if begin == end:", *(" " * 12 + line for line in empty), "            continue"]
+    passes = over_columns(
+        panel, _panel(panel, widest) if panels else None, _panel(rest, widest, streams=streamed is not None)
+    )
     lines += [" " * 8 + line for line in passes]
     if streamed is not None:
         lines += ["    if aside:", "        fence()"]
@@ -113,6 +117,14 @@ def _panel(columns: int, widest: int, streams: bool = False) -> list[str]:
             lines += ["if aside:", f"    {stream}", "else:", f"    {write}"]
         else:
             lines.append(write)
+    return lines
+
+
+def _empty(columns: int, widest: int) -> list[str]:
+    """A row without entries, for the columns from c on."""
+    lines = []
+    for at, width in parts_of(columns, widest):
+        lines += [zeroed(f"s{width}", width), written(f"s{width}", width, f"target + c + {at}")]
     return lines
 
 

@@ -89,30 +89,41 @@ def scalar_type(dtype: np.dtype) -> type:
     return complex if dtype.kind == "c" else float
 
 
+def _multiplier(
+    kernel: Callable[..., Any], arrays: Sequence[Any], between: tuple[int, ...], ranges: list, scalar: type
+) -> Callable[..., None]:
+    """``multiply(x, y, alpha, beta)`` around ``kernel(*arrays, x, y, *between, alpha, beta, lo, hi)``.
+
+    The ranges are shared by the threads in force, or run one after the other here.
+    """
+    fixed = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in arrays)
+    if len(ranges) < 2:
+        (lo, hi) = ranges[0] if ranges else (0, 0)
+
+        def alone(x: Any, y: Any, alpha: Any, beta: Any) -> None:
+            kernel(*fixed, x, y, *between, alpha, beta, lo, hi)
+
+        return alone
+    threads = pool.thread_count()
+    cuts = np.array(ranges, np.int64).reshape(-1)
+    calls: list[OperandTrampoline] = []
+
+    def shared(x: Any, y: Any, alpha: Any, beta: Any) -> None:
+        if not calls:
+            calls.append(OperandTrampoline(kernel, fixed, x, y, between, scalar))
+        if not pool.drive_product(calls[0], x, y, alpha, beta, cuts, threads):
+            for lo, hi in ranges:
+                kernel(*fixed, x, y, *between, alpha, beta, lo, hi)
+
+    return shared
+
+
 def vector_run(kernel: Callable[..., Any], arrays: Sequence[Any], rows: int, dtype: np.dtype, ranges: list) -> Run:
     """``run(A, x, y, alpha, beta)`` around ``kernel(*arrays, x, y, alpha, beta, lo, hi)``; x is 1-D."""
     scalar = scalar_type(dtype)
     zero = scalar(0)
     empty = np.empty
-    fixed = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in arrays)
-    (lo, hi) = ranges[0] if ranges else (0, 0)
-
-    if len(ranges) < 2:
-
-        def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
-            kernel(*fixed, x, y, alpha, beta, lo, hi)
-    else:
-        threads = pool.thread_count()
-        cuts = np.array(ranges, np.int64).reshape(-1)
-        calls: list[OperandTrampoline] = []
-
-        def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
-            if not calls:
-                calls.append(OperandTrampoline(kernel, fixed, x, y, (), scalar))
-            call = calls[0]
-            if not pool.drive_product(call, x, y, alpha, beta, cuts, threads):
-                for lo, hi in ranges:
-                    kernel(*fixed, x, y, alpha, beta, lo, hi)
+    multiply = _multiplier(kernel, arrays, (), ranges, scalar)
 
     def run(A: Any, x: Any, y: Any, alpha: Any, beta: Any) -> Any:
         if not x.flags.carray:
@@ -137,30 +148,24 @@ def matrix_run(
     Kernels get X and Y as flat C-ordered arrays and k: ``kernel(*arrays, X, Y, k, alpha, beta, lo, hi)``.
     """
     scalar = scalar_type(dtype)
-    threads = pool.thread_count()
-    plans: dict[int, tuple[Callable[..., Any], tuple, list, np.ndarray, OperandTrampoline | None]] = {}
+    zero = scalar(0)
+    empty = np.empty
+    multipliers: dict[int, Callable[..., None]] = {}
 
     def run(A: Any, x: Any, y: Any, alpha: Any, beta: Any) -> Any:
         k = x.shape[1]
-        if k not in plans:
-            (kernel, arrays), ranges, like = choose(k), ranges_for(k), np.empty(0, dtype)
-            fixed = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in arrays)
-            call = OperandTrampoline(kernel, fixed, x, like, (k,), scalar) if len(ranges) > 1 else None
-            plans[k] = kernel, fixed, ranges, np.array(ranges, np.int64).reshape(-1), call
-        kernel, fixed, ranges, cuts, call = plans[k]
-        x = readable(x).reshape(-1)
-
-        def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
-            flat = y.reshape(-1)
-            if call is None or not pool.drive_product(call, x, flat, alpha, beta, cuts, threads):
-                for lo, hi in ranges:
-                    kernel(*fixed, x, flat, k, alpha, beta, lo, hi)
-
+        multiply = multipliers.get(k)
+        if multiply is None:
+            multiply = multipliers[k] = _multiplier(*choose(k), (k,), ranges_for(k), scalar)
+        x = (x if x.flags.carray else readable(x)).ravel()
         if y is None:
-            y = np.empty((rows, k), dtype)
-            multiply(x, y, scalar(alpha), scalar(0))
+            y = empty((rows, k), dtype)
+            multiply(x, y.ravel(), scalar(alpha), zero)
             return y
-        return into(multiply, x, y, scalar(alpha), scalar(beta))
+        if y.flags.carray:
+            multiply(x, y.ravel(), scalar(alpha), scalar(beta))
+            return y
+        return into(lambda x, y, *scalars: multiply(x, y.ravel(), *scalars), x, y, scalar(alpha), scalar(beta))
 
     return run
 
