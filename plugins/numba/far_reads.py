@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .caches import last_cache_bytes
 from .jit import kernel
 from .operands import readable
 from .simd import get, put
@@ -23,8 +24,8 @@ ROWS = 32
 LINES = 4096
 #: Most reads noted for a block: more would push each other out of the first level.
 MOST = 256
-#: Bytes of x from which on its rows come from memory; what the last cache holds, the CPU waits for without loss.
-LEAST_X = 1 << 24
+#: Share of the last cache that x must exceed: what comes from there, the CPU waits for without loss.
+CACHED = 0.75
 #: Least share of far reads among all that pays for asking.
 SHARE = 1 / 40
 
@@ -34,6 +35,11 @@ class FarReads(NamedTuple):
 
     starts: np.ndarray
     columns: np.ndarray
+
+
+def come_from_memory(nbytes: int) -> bool:
+    """Whether the rows of an x of this size do."""
+    return nbytes > CACHED * last_cache_bytes()
 
 
 def alike(row_bytes: int) -> int:

@@ -134,7 +134,7 @@ def _csr_spmm(A: Any, rows: Rows, k: int, row_bytes: int, result: np.dtype) -> t
     n, entries = A.shape[0], len(rows.data)
     far = prefetch_distance(rows.data) if entries <= SHORT * n else 0
     found = None
-    if A.shape[1] * row_bytes >= far_reads.LEAST_X:
+    if far_reads.come_from_memory(A.shape[1] * row_bytes):
         found = A._plan(
             ("numba far reads", row_bytes), lambda A: far_reads.far_reads(rows.indices, rows.ptr, row_bytes)
         )

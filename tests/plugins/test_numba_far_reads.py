@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import spformats as sf
-from spformats_plugins.numba import far_reads, launch, row_formats
+from spformats_plugins.numba import caches, far_reads, launch, row_formats
 
 
 def far(S, row_bytes):
@@ -48,6 +48,18 @@ def test_a_long_row_is_asked_for_in_part():
     assert far_reads._find(S.indices, S.indptr, 0, np.full(64, -1), np.empty(2, np.int64), columns) == far_reads.MOST
 
 
+def test_size_of_the_last_cache(tmp_path):
+    for level, size in enumerate(("48K", "1024K", "32768K", "")):
+        (tmp_path / f"index{level}").mkdir()
+        (tmp_path / f"index{level}" / "size").write_text(size + "\n")
+    assert caches.last_cache_bytes(str(tmp_path)) == 1 << 25
+    (tmp_path / "index2" / "size").write_text("105M")
+    caches.last_cache_bytes.cache_clear()
+    assert caches.last_cache_bytes(str(tmp_path)) == 105 << 20
+    assert caches.last_cache_bytes(str(tmp_path / "nowhere")) == caches.USUAL
+    assert caches.last_cache_bytes() >= 1 << 18
+
+
 @pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0), (1, 1)])
 def test_no_entries(shape):
     assert far(sp.csr_array(shape), 64) is None or not len(far(sp.csr_array(shape), 64).columns)
@@ -59,7 +71,7 @@ def test_no_entries(shape):
 )
 def test_products(monkeypatch, k, dtype, index):
     """With far reads and results past the caches wherever y begins, on one thread and on two."""
-    monkeypatch.setattr(far_reads, "LEAST_X", 0)
+    monkeypatch.setattr(far_reads, "CACHED", 0)
     monkeypatch.setattr(far_reads, "SHARE", 0)
     monkeypatch.setattr(launch, "STREAMED", 0)
     monkeypatch.setattr(row_formats, "STREAMED_COLUMNS", (16, 16))
