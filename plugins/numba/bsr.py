@@ -11,6 +11,7 @@ from spformats import dispatch
 
 from . import bsr_kernels, bsr_source, bsr_spmm_source, bsr_vector_source
 from .launch import Run, heavy_first, matrix_run, prefetch_distance, split, vector_run
+from .operands import readable
 from .scatter import Scatter, scatter_run
 
 #: Blocks of up to this many entries are written out; larger ones run in loops.
@@ -59,7 +60,8 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     R, C = A.blocksize
     indptr, block_rows = A.indptr, len(A.indptr) - 1
     matrix_bytes, column_bytes = _bytes(A, dtype, result)
-    chosen = bsr_spmm_source.spmm(R % 4), arrays_of(A)
+    arrays = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in arrays_of(A))
+    chosen = bsr_spmm_source.spmm(R % 4), arrays
     run = matrix_run(
         lambda k: chosen,
         block_rows * R,

@@ -21,4 +21,4 @@ def last_cache_bytes(folder: str = "/sys/devices/system/cpu/cpu0/cache") -> int:
             continue
         if text[:-1].isdigit() and text[-1:] in UNITS:
             sizes.append(int(text[:-1]) * UNITS[text[-1]])
-    return max(sizes, default=USUAL)
+    return max(sizes, default=0) or USUAL

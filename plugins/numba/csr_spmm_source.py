@@ -42,7 +42,9 @@ def spmm(k: int, single: bool, far: int, foresee: bool, streamed: int | None) ->
     """
     panel, _ = SINGLE if single else OTHER
     known = k if k <= KNOWN else None
-    return _spmm(known, k % panel, single, far if k <= FEW else 0, foresee, streamed if k < panel else None)
+    # a last column on its own is not written past the caches, and neither are the lines that it shares
+    streamed = streamed if k < panel and k % 2 == 0 else None
+    return _spmm(known, k % panel, single, far if k <= FEW else 0, foresee, streamed)
 
 
 @cache
@@ -111,12 +113,7 @@ def _panel(columns: int, widest: int, streams: bool = False) -> list[str]:
     for at, width in parts:
         add = "{} + {}" if width == 1 else "vadd({}, {})"
         lines += [f"s{at}_0 = {add.format(f's{at}_0', f's{at}_{chain}')}" for chain in range(1, chains)]
-        write = written(f"s{at}_0", width, f"target + c + {at}")
-        if streams and width > 1:
-            stream = f"vstream(y, target + c + {at}, vscale(alpha, s{at}_0), {PIECE})"
-            lines += ["if aside:", f"    {stream}", "else:", f"    {write}"]
-        else:
-            lines.append(write)
+        lines += _written(f"s{at}_0", width, f"target + c + {at}", streams)
     return lines
 
 
@@ -124,8 +121,18 @@ def _empty(columns: int, widest: int) -> list[str]:
     """A row without entries, for the columns from c on."""
     lines = []
     for at, width in parts_of(columns, widest):
-        lines += [zeroed(f"s{width}", width), written(f"s{width}", width, f"target + c + {at}")]
+        lines += [zeroed(f"s{width}", width), *_written(f"s{width}", width, f"target + c + {at}", False)]
     return lines
+
+
+def _written(s: str, width: int, place: str, streams: bool) -> list[str]:
+    """The sum s goes to y. It is scaled by the same instructions wherever it is stored: the bits must not differ."""
+    if width == 1:
+        return [written(s, width, place)]
+    store = [f"    vstore(y, {place}, {s})"]
+    if streams:
+        store = ["    if aside:", f"        vstream(y, {place}, {s}, {PIECE})", "    else:", f"    {store[0]}"]
+    return ["if fresh:", f"    {s} = vscale(alpha, {s})", *store, "else:", f"    {written(s, width, place)}"]
 
 
 def _entry(parts: list[tuple[int, int]], chain: int, place: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rows of x that no prefetcher foresees: found once in the columns of a matrix, then asked for ahead of the product.
+"""Rows of x that no prefetcher foresees: found in the columns of a matrix, then asked for ahead of its products.
 
 Where x is larger than the caches, a row of the matrix with a far column waits for memory, and the CPU looks only a few
 rows ahead. Asking for every row of x in advance would cost more than it gains: most are near, or lie in line. So the
@@ -22,8 +22,10 @@ from .simd_memory import LINE
 ROWS = 32
 #: Lines of the simulated cache: a part of the second level, the matrix passes through the rest.
 LINES = 4096
-#: Most reads noted for a block: more would push each other out of the first level.
+#: Most lines noted for a block: more would push each other out of the first level.
 MOST = 256
+#: Longest row of x told apart, in lines: the reads of longer ones are noted alike.
+LONGEST = 8
 #: Share of the last cache that x must exceed: what comes from there, the CPU waits for without loss.
 CACHED = 0.75
 #: Least share of far reads among all that pays for asking.
@@ -43,30 +45,33 @@ def come_from_memory(nbytes: int) -> bool:
 
 
 def alike(row_bytes: int) -> int:
-    """Bytes that stand for this length of a row of x: so few kinds of notes are kept with a matrix."""
-    return min(1 << (row_bytes - 1).bit_length(), 8 * LINE)
+    """Bytes that stand for this length of a row of x, a power of two: so few kinds of notes are kept with a matrix."""
+    return min(1 << (row_bytes - 1).bit_length(), LONGEST * LINE)
 
 
 def far_reads(indices: np.ndarray, ptr: np.ndarray, row_bytes: int) -> FarReads | None:
-    """The far reads of a CSR matrix times an x with rows of so many bytes (a power of two); None where they are few."""
+    """The far reads of a CSR matrix times an x with rows of so many bytes (see `alike`); None where they are few."""
+    if row_bytes != alike(row_bytes):
+        raise ValueError(f"row_bytes must be a power of two up to {LONGEST * LINE}, got {row_bytes}")
     shared = max(LINE // row_bytes, 1).bit_length() - 1  # log2 of the rows of x in a line
-    places = LINES * LINE // max(row_bytes, LINE)
+    lines = max(row_bytes // LINE, 1)
+    cache = np.full(LINES // lines, -1, np.int64)
     blocks = -(-(len(ptr) - 1) // ROWS)
     starts, columns = np.empty(blocks + 1, np.int64), np.empty(len(indices), indices.dtype)
-    found = _find(readable(indices), readable(ptr), shared, np.full(places, -1, np.int64), starts, columns)
+    found = _find(readable(indices), readable(ptr), shared, cache, MOST // lines, starts, columns)
     return FarReads(starts, columns[:found].copy()) if found >= SHARE * len(indices) else None
 
 
 @kernel
-def _find(indices, ptr, shared, cache, starts, columns):
-    """Note what the ``cache`` lacks and no neighbour announces; returns how many columns."""
+def _find(indices, ptr, shared, cache, each, starts, columns):
+    """Note what the ``cache`` lacks and no neighbour announces, ``each`` block so many; returns how many columns."""
     places = cache.size - 1
     found = np.int64(0)
     most = np.int64(0)
     for i in range(ptr.size - 1):
         if i % ROWS == 0:
             put(starts, i // ROWS, found)
-            most = found + MOST
+            most = found + each
         for p in range(get(ptr, i), get(ptr, i + 1)):
             line = np.int64(get(indices, p)) >> shared
             if get(cache, line & places) != line:

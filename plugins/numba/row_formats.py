@@ -50,7 +50,8 @@ def rows_of(A: Any) -> Rows:
     n = A.shape[0]
     none = np.empty(0, np.int32)
     if A.format == "csr":
-        return Rows(ROWS, A.data, A.indices, A.indptr, none, none, 1, 1, A.indptr)
+        arrays = readable(A.data), readable(A.indices), readable(A.indptr)
+        return Rows(ROWS, *arrays, none, none, 1, 1, A.indptr)
     weights = np.zeros(n + 1, np.int64)
     np.cumsum(A.rlen, out=weights[1:])
     if A.format == "ell":
@@ -59,7 +60,7 @@ def rows_of(A: Any) -> Rows:
     if A.format == "pjad" and A.sigma is not None:
         flat = clean(BLOCKED, A.data, A.indices, A.block_ptr, A.rlen, A.bsize)
         return Rows(BLOCKED, *flat, A.block_ptr, A.rlen, A.perm, A.bsize, A.bsize, weights)
-    return Rows(JAGGED, A.data, A.indices, A.jd_ptr, A.rlen, A.perm, 1, 8, weights)
+    return Rows(JAGGED, readable(A.data), readable(A.indices), A.jd_ptr, A.rlen, A.perm, 1, 8, weights)
 
 
 def clean(
@@ -72,7 +73,8 @@ def clean(
     check = CLEAN[layout]
     width = data.size // step if layout == STRIDED and step else 0
     more = (readable(ptr), readable(rlen), step, width)
-    if check(readable(data), readable(indices), *more, False):
+    data, indices = readable(data), readable(indices)
+    if check(data, indices, *more, False):
         return data, indices
     data, indices = data.copy(), indices.copy()
     check(data, indices, *more, True)
@@ -107,17 +109,18 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
     if long is not None:
         rows = without(rows, long)
         skipped = long.places.tolist() if rows.layout == ROWS else []
-    n, weights, align = A.shape[0], rows.weights, rows.align
+    (n, m), weights, align = A.shape, rows.weights, rows.align
 
     def ranges(k: int) -> list:
         ascending = split(n, fixed + k * column, weights, align, serial=SERIAL_ROWS)
         return between(heavy_first(ascending, weights), skipped)
 
     if matrix:
+        notes: dict = A._plan("numba far reads", lambda A: {})
 
         def choose(k: int) -> tuple[Callable[..., Any], tuple]:
             if rows.layout == ROWS:
-                return _csr_spmm(A, rows, k, k * dtype.itemsize, result)
+                return _csr_spmm(rows, (n, m), k, dtype, result, notes)
             return strip_spmm_source.spmm(rows.layout, k), rows.arrays
 
         run = matrix_run(choose, n, result, ranges)
@@ -129,15 +132,18 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
     return run if long is None else with_long_rows(run, long, result)
 
 
-def _csr_spmm(A: Any, rows: Rows, k: int, row_bytes: int, result: np.dtype) -> tuple[Callable[..., Any], tuple]:
-    """The kernel of CSR times k columns, whose rows have so many bytes, and its arrays."""
-    n, entries = A.shape[0], len(rows.data)
+def _csr_spmm(
+    rows: Rows, shape: tuple[int, int], k: int, dtype: np.dtype, result: np.dtype, notes: dict[int, Any]
+) -> tuple[Callable[..., Any], tuple]:
+    """The kernel of CSR times k columns of this type, and its arrays; ``notes`` keeps the far reads."""
+    (n, m), entries = shape, len(rows.data)
     far = prefetch_distance(rows.data) if entries <= SHORT * n else 0
     found = None
-    if far_reads.come_from_memory(A.shape[1] * row_bytes):
-        found = A._plan(
-            ("numba far reads", row_bytes), lambda A: far_reads.far_reads(rows.indices, rows.ptr, row_bytes)
-        )
+    if far_reads.come_from_memory(m * k * dtype.itemsize):
+        like = far_reads.alike(k * dtype.itemsize)
+        if like not in notes:
+            notes[like] = far_reads.far_reads(rows.indices, rows.ptr, like)
+        found = notes[like]
     foreseen = tuple(found) if found is not None else (np.empty(0, np.int64), np.empty(0, rows.indices.dtype))
     tiny = entries <= TINY * n and found is None and pool.thread_count() > 1
     streamed = launch.STREAMED if k <= STREAMED_COLUMNS[tiny] else None

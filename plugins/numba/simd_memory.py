@@ -139,7 +139,8 @@ def vstore(typingctx, array, index, value):
 def vstream(typingctx, array, index, value, piece):
     """Like `vstore` past the caches, for results that would not stay there, ``piece`` bytes at a time.
 
-    ``array.flat[index]`` must be aligned to so many bytes. Other threads see the values after `fence` only.
+    ``array.flat[index]`` must be aligned to so many bytes, or to those of a shorter vector. Other threads see the
+    values after `fence` only.
     """
     nbytes = value.width * array.dtype.bitwidth // 8
     each = min(piece.literal_value, nbytes)

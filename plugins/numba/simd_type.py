@@ -10,6 +10,7 @@ from numba.core import cgutils, types
 from numba.core.extending import models, register_model
 
 FLAGS = ("contract", "nsz", "arcp")
+BARE = ("nsz", "arcp")  # for a product that is not fused with a sum
 
 
 class Vector(types.Type):
@@ -127,7 +128,8 @@ def muladd(builder, acc, a, a_complex, b, b_complex, complex_result, width):
         real = shuffle(builder, a, a, even)
         imag = shuffle(builder, a, a, [i + 1 for i in even])
         swapped = shuffle(builder, b, b, [i ^ 1 for i in range(2 * width)])
-        acc = add(acc, builder.fmul(real, b, flags=FLAGS))
+        # Of two bare products LLVM would fuse either with the sum, here one and there the other: bits would differ.
+        acc = builder.fmul(real, b, flags=BARE) if acc is None else add(acc, builder.fmul(real, b, flags=FLAGS))
         cross = builder.fmul(imag, swapped, flags=FLAGS)
         minus, plus = builder.fsub(acc, cross, flags=FLAGS), builder.fadd(acc, cross, flags=FLAGS)
         return shuffle(builder, minus, plus, [i + (i % 2) * 2 * width for i in range(2 * width)])

@@ -14,9 +14,13 @@ def plan_key(operation: str, x: Any, trans: str) -> tuple[Any, ...]:
     return operation, type(x), x.dtype, trans, current_config(), generation()
 
 
-def fitting_key(x: Any, y: Any, trans: str) -> tuple[Any, ...]:
-    """What a product into y is kept by in ``A._plans`` once these NumPy operands have been found to fit A."""
-    return x.shape, y.shape, x.dtype, y.dtype, trans, current_config(), generation()
+def fitting_key(A: Any, x: Any, y: Any, trans: str) -> tuple[Any, tuple[Any, ...]]:
+    """The array that has A's values, and what a product into y is kept by in its plans once these operands fit A.
+
+    In its plans, not in those of a view: they are cleared where the values are written in place.
+    """
+    owner, taken = A._source or (A, None)
+    return owner, (taken, x.shape, y.shape, x.dtype, y.dtype, trans, current_config(), generation())
 
 
 def run(operation: str, A: Any, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, trans: str = "N") -> Any:

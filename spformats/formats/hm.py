@@ -130,4 +130,6 @@ class HM(DiagonalArray):
         offsets = canonical_order(-self.offsets)
         place = dict(zip((-self.offsets).tolist(), self.starts.tolist(), strict=True))
         starts = np.array([place[o] for o in offsets.tolist()], dtype=np.int64)
-        return self._build({"data": self.data, "offsets": offsets, "starts": starts}, self.shape)
+        view = self._build({"data": self.data, "offsets": offsets, "starts": starts}, self.shape)
+        view._plans["borrowed"] = True  # in-place products write to the array that the values belong to
+        return view

@@ -51,11 +51,10 @@ def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, t
     """
     plain = type(x) is type(y) is np.ndarray and type(alpha) in _REAL and type(beta) in _REAL
     if plain and isinstance(A, SparseArray) and trans in _TRANS:
-        fitting = dispatch.fitting_key(x, y, trans)
-        known = A._plans.get(fitting)
-        if known is not None and y.flags.writeable and _are_apart(x, y):
-            base, product = known
-            return product(A if base is None else base, x, y, alpha, beta)
+        owner, fitting = dispatch.fitting_key(A, x, y, trans)
+        product = owner._plans.get(fitting)
+        if product is not None and y.flags.writeable and _are_apart(x, y):
+            return product(owner, x, y, alpha, beta)
     if not isinstance(A, SparseArray):
         raise TypeError(f"A must be a SparseArray, got {type(A).__name__}; spformats.asarray(A) makes one")
     if trans not in _TRANS:
@@ -83,8 +82,8 @@ def spmv(A: SparseArray, x: Any, y: Any = None, alpha: Any = 1, beta: Any = 0, t
             if not _are_apart(x, y):
                 x = x.copy()
     base, product = dispatch.prepared("spmv" if x.ndim == 1 else "spmm", A, x, trans)
-    if plain and x is given:  # a later product with operands like these needs none of the checks
-        A._plans[fitting] = None if base is A else base, product
+    if plain and x is given and base is owner:  # a later product with operands like these needs none of the checks
+        owner._plans[fitting] = product
     return product(base, x, y, alpha, beta)
 
 

@@ -89,6 +89,8 @@ def check_together(A: Any, B: Any) -> None:
 _TABLES = {(t, conj): ("diagonal table", t, conj) for t in "NT" for conj in (False, True)}
 #: Where it keeps its own; a lazy transpose has none, its tables are with the array it belongs to.
 OWN = _TABLES["N", False]
+#: Where HM and CDM keep their transpose, which shares the values, and where it says that it does.
+VIEW, BORROWED = "T", "borrowed"
 
 
 def table_of(A: Any, trans: str = "N") -> DiagonalTable:
@@ -150,14 +152,11 @@ def writable_flat(C: Any, what: str = "out") -> Any:
 
     Formats are immutable for everybody but the in-place products, which own this one door.
     """
-    if C._source is not None or C.__dict__.get("transposed", False):
+    if C._source is not None or C.__dict__.get("transposed", False) or BORROWED in C._plans:
         raise ValueError(f"{what} is a transposed view; pass the array it belongs to, or a copy")
-    plans = C._plans
-    table = plans.get(OWN)
-    if len(plans) > (table is not None):
-        kept = {key: plans[key] for key in _TABLES.values() if key in plans}
-        plans.clear()
-        plans.update(kept)
+    table = C._plans.get(OWN)
+    if len(C._plans) > (table is not None):
+        _forget_values(C)
     data = C.data
     if not isinstance(data, np.ndarray):
         return array_api_compat.array_namespace(data).reshape(data, (-1,)) if table is None else table.flat
@@ -168,3 +167,12 @@ def writable_flat(C: Any, what: str = "out") -> Any:
         except ValueError:
             raise ValueError(f"{what} shares read-only memory and cannot be written; pass {what}.copy()") from None
     return data.reshape(-1)
+
+
+def _forget_values(C: Any) -> None:
+    """Drop what was derived from the values of C, here and in the transpose that shares them."""
+    kept = {key: C._plans[key] for key in (*_TABLES.values(), VIEW) if key in C._plans}
+    C._plans.clear()
+    C._plans.update(kept)
+    if VIEW in kept:
+        _forget_values(kept[VIEW])

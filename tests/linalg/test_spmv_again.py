@@ -81,15 +81,55 @@ def test_settings_count_every_time(A):
         sf.spmv(A, x, y)
 
 
-def test_what_is_kept_does_not_keep_the_matrix(A):
-    B = A.copy()
-    gone, x, y = weakref.ref(B.data), np.ones(6), np.empty(6)
+@pytest.mark.parametrize("format", ["csr", "ell", "jad", "pjad", "bsr", "cds", "hm", "cdm"])
+@pytest.mark.parametrize("columns", [(), (3,)])
+def test_what_is_kept_does_not_keep_the_matrix(format, columns):
+    B = sf.asarray(np.eye(6) + np.eye(6, k=1), format=format, force=True)
+    x, y = np.ones((6, *columns)), np.empty((6, *columns))
+    sf.spmv(B.copy(), x, y)  # compiles
+    gone = weakref.ref(B)
     gc.collect()
     gc.disable()
     try:
         for M in (B, B.T):
             sf.spmv(M, x, y)
+            _ = M @ x
         del B, M
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_matrices_of_columns_and_other_types():
+    rng = np.random.default_rng(5)
+    dense = rng.standard_normal((6, 6)) + 1j * rng.standard_normal((6, 6))
+    for values in (dense.real, dense):
+        A = sf.asarray(values, format="csr")
+        for k in (1, 3, 3, 1):
+            for dtype in (np.float32, np.complex128, np.float32):
+                x = rng.standard_normal((6, k)).astype(dtype)
+                y = np.empty((6, k), np.result_type(values, dtype))
+                np.testing.assert_allclose(sf.spmv(A, x, y), values @ x, rtol=1e-6, atol=1e-6)
+                np.testing.assert_allclose(sf.spmv(A.H, x, y, trans="T"), values.conj() @ x, rtol=1e-6, atol=1e-6)
+
+
+def test_integer_matrices():
+    A, x, y = sf.asarray(np.arange(9).reshape(3, 3), format="csr", dtype=np.int64), np.ones(3), np.empty(3)
+    for _ in range(3):
+        np.testing.assert_array_equal(sf.spmv(A, x, y, alpha=2), 2 * np.arange(9).reshape(3, 3).sum(axis=1))
+
+
+def test_a_kernel_registered_later_is_found(A):
+    x, y = np.ones(6), np.empty(6)
+    sf.spmv(A, x, y)
+
+    def seven(A, x, y, alpha, beta, trans):
+        y[...] = 7
+        return y
+
+    with sf.config(kernel="seven"):
+        with pytest.raises(LookupError):
+            sf.spmv(A, x, y)
+        sf.dispatch.register("spmv", A.format, "numpy", name="seven", priority=-50)(seven)
+        assert (sf.spmv(A, x, y) == 7).all()
+    assert not (sf.spmv(A, x, y) == 7).all()
