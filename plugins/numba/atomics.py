@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from llvmlite import ir
 from numba.core import cgutils, types
 
@@ -146,6 +148,19 @@ def pause(typingctx):
         if context.codegen()._tm.triple.startswith(("x86", "i686")):
             kind = ir.FunctionType(ir.VoidType(), [])
             builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@intrinsic
+def give_way(typingctx):
+    """Let another thread that waits for this CPU run first."""
+
+    def codegen(context, builder, signature, args):
+        name = "SwitchToThread" if os.name == "nt" else "sched_yield"
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
         return context.get_dummy_value()
 
     return types.void(), codegen

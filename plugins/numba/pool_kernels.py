@@ -11,6 +11,7 @@ from .atomics import (
     add_to_word,
     address_of,
     call,
+    give_way,
     load_word,
     pause,
     read_word,
@@ -25,7 +26,10 @@ from .simd import get, put
 TICKET, FINISHED, STOP, FUNCTION, ARGUMENTS, RANGES, COUNT, HELPERS = 0, 8, 16, 24, 25, 26, 27, 28
 STATE_WORDS = 40
 LOWER = (1 << 32) - 1
-PATIENCE = 20_000  # rounds a caller waits before it lets Python yield the CPU
+PATIENCE = 20_000  # rounds a caller waits before it returns to Python, where signals are seen
+#: Rounds after which a thread that waits lets others run: where the system put a helper on the caller's own CPU, the
+#: product would stand still until the helper sleeps.
+WAY = 256
 
 
 @kernel
@@ -54,6 +58,8 @@ def serve(state, worker, patience):
         else:
             pause()
             idle += 1
+            if idle % WAY == 0:
+                give_way()
     return False
 
 
@@ -90,8 +96,10 @@ def drive_product(state, function, arguments, at, between, x, y, alpha, beta, ra
 @kernel
 def wait(state):
     """Wait for the helpers' last ranges; returns whether they are done."""
-    for _ in range(PATIENCE):
+    for waited in range(1, PATIENCE):
         if load_word(state, FINISHED) >= get(state, COUNT):
             return True
         pause()
+        if waited % WAY == 0:
+            give_way()
     return False
