@@ -20,7 +20,7 @@ TUNED = {"numpy": ((32, 16, 8), 256), "cupy": ((32,), 1024)}
 FILLED = 0.94
 #: Slots for each entry, from which rows are sorted in a wide window, of this many rows, and slots for each slot of the
 #: smallest blocks, from which those are taken: one very long row fills the slots of its whole block.
-LOOSE, WIDE = 1.15, 4096
+LOOSE, WIDE = 1.15, 32768
 #: Mean row length up to which blocks of 32 rows pay on the CPU: they halve the work around a block, not inside it.
 SHORT = 32
 #: Slots of padding a row, up to which rows keep their order on the CPU: reading a permutation costs as much.
