@@ -32,7 +32,7 @@ def spmv_kernel(A: Any) -> Callable[..., Any]:
 
 def arrays_of(A: Any) -> tuple:
     """What every BSR kernel takes first: values and block columns flat, pointers, block size."""
-    return A.data.reshape(-1), A.indices, A.indptr, *A.blocksize
+    return readable(A.data.reshape(-1)), readable(A.indices), readable(A.indptr), *A.blocksize
 
 
 def _bytes(A: Any, dtype: np.dtype, result: np.dtype) -> tuple[int, int]:
@@ -60,8 +60,7 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     R, C = A.blocksize
     indptr, block_rows = A.indptr, len(A.indptr) - 1
     matrix_bytes, column_bytes = _bytes(A, dtype, result)
-    arrays = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in arrays_of(A))
-    chosen = bsr_spmm_source.spmm(R % 4), arrays
+    chosen = bsr_spmm_source.spmm(R % 4), arrays_of(A)
     run = matrix_run(
         lambda k: chosen,
         block_rows * R,

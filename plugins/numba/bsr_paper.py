@@ -84,8 +84,7 @@ def _registered(name: str) -> Callable[..., Any]:
 
 def _task_run(A: Any, dtype: np.dtype, tasks: Callable[[], Tasks]) -> Run:
     result = np.result_type(A.dtype, dtype)
-    parts: Any = (readable(a) if isinstance(a, np.ndarray) else a for a in arrays_of(A))
-    data, indices, ptr, R, C = parts
+    data, indices, ptr, R, C = arrays_of(A)
     share = Spread(run_tasks, (data, indices, ptr, R, C), [(t, t + 1) for t in range(pool.thread_count())])
 
     def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
@@ -102,8 +101,7 @@ def _task_run(A: Any, dtype: np.dtype, tasks: Callable[[], Tasks]) -> Run:
 
 def _split_run(A: Any, dtype: np.dtype, chunked: bool) -> Run:
     result = np.result_type(A.dtype, dtype)
-    parts: Any = (readable(a) if isinstance(a, np.ndarray) else a for a in arrays_of(A))
-    data, indices, ptr, R, C = parts
+    data, indices, ptr, R, C = arrays_of(A)
     threads = pool.thread_count()
     chunk = chunk_size(ptr, threads) if chunked else 0
     share = Spread(run_splits, (data, indices, ptr, R, C), [(t, t + 1) for t in range(threads)])

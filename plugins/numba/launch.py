@@ -118,6 +118,11 @@ def _multiplier(
     return shared
 
 
+def _flat(multiply: Callable[..., None]) -> Callable[..., None]:
+    """The same for matrices, which kernels take flat."""
+    return lambda x, y, alpha, beta: multiply(x.ravel(), y.ravel(), alpha, beta)
+
+
 def vector_run(kernel: Callable[..., Any], arrays: Sequence[Any], rows: int, dtype: np.dtype, ranges: list) -> Run:
     """``run(A, x, y, alpha, beta)`` around ``kernel(*arrays, x, y, alpha, beta, lo, hi)``; x is 1-D."""
     scalar = scalar_type(dtype)
@@ -156,16 +161,14 @@ def matrix_run(
         k = x.shape[1]
         multiply = multipliers.get(k)
         if multiply is None:
-            multiply = multipliers[k] = _multiplier(*choose(k), (k,), ranges_for(k), scalar)
-        x = (x if x.flags.carray else readable(x)).ravel()
+            multiply = multipliers[k] = _flat(_multiplier(*choose(k), (k,), ranges_for(k), scalar))
+        if not x.flags.carray:
+            x = readable(x)
         if y is None:
             y = empty((rows, k), dtype)
-            multiply(x, y.ravel(), scalar(alpha), zero)
+            multiply(x, y, scalar(alpha), zero)
             return y
-        if y.flags.carray:
-            multiply(x, y.ravel(), scalar(alpha), scalar(beta))
-            return y
-        return into(lambda x, y, *scalars: multiply(x, y.ravel(), *scalars), x, y, scalar(alpha), scalar(beta))
+        return into(multiply, x, y, scalar(alpha), scalar(beta))
 
     return run
 

@@ -11,6 +11,7 @@ from spformats.formats._guard import check_storage
 from spformats.formats.base import SparseArray
 from spformats.formats.csr import CSR
 from spformats.formats.diagonal import (
+    VIEW,
     DiagonalArray,
     canonical_order,
     check_offsets,
@@ -139,7 +140,7 @@ class CDM(DiagonalArray):
     def _transpose_of(self, trans: str) -> Self:
         if trans == "C" and self._is_complex:
             return self._conjugated()._transpose_of("T")
-        return self._plan("T", CDM._view_transposed)
+        return self._plan(VIEW, CDM._view_transposed)
 
     def _view_transposed(self) -> Self:
         offsets = canonical_order(-self.offsets)

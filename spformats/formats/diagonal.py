@@ -10,6 +10,9 @@ from spformats.formats import _arrays
 from spformats.formats.base import SparseArray
 from spformats.formats.csr import CSR, csr_by_rows
 
+#: Where HM and CDM keep their transpose, which shares the values, and where that of HM says that it does.
+VIEW, BORROWED = "T", "borrowed"
+
 
 class DiagonalArray(SparseArray):
     """Base of the formats that store whole diagonals.

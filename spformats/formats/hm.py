@@ -10,7 +10,15 @@ from spformats.formats import _arrays
 from spformats.formats._guard import check_storage
 from spformats.formats.base import SparseArray
 from spformats.formats.csr import CSR
-from spformats.formats.diagonal import DiagonalArray, canonical_order, check_offsets, diagonals_of, require_square
+from spformats.formats.diagonal import (
+    BORROWED,
+    VIEW,
+    DiagonalArray,
+    canonical_order,
+    check_offsets,
+    diagonals_of,
+    require_square,
+)
 
 
 class HM(DiagonalArray):
@@ -124,12 +132,12 @@ class HM(DiagonalArray):
     def _transpose_of(self, trans: str) -> Self:
         if trans == "C" and self._is_complex:
             return self._conjugated()._transpose_of("T")
-        return self._plan("T", HM._view_transposed)
+        return self._plan(VIEW, HM._view_transposed)
 
     def _view_transposed(self) -> Self:
         offsets = canonical_order(-self.offsets)
         place = dict(zip((-self.offsets).tolist(), self.starts.tolist(), strict=True))
         starts = np.array([place[o] for o in offsets.tolist()], dtype=np.int64)
         view = self._build({"data": self.data, "offsets": offsets, "starts": starts}, self.shape)
-        view._plans["borrowed"] = True  # in-place products write to the array that the values belong to
+        view._plans[BORROWED] = True  # in-place products write to the array that the values belong to
         return view

@@ -13,7 +13,7 @@ import array_api_compat
 import numpy as np
 
 from spformats.formats._arrays import xp_of
-from spformats.formats.diagonal import DiagonalArray
+from spformats.formats.diagonal import BORROWED, VIEW, DiagonalArray
 
 
 class Structure:
@@ -89,8 +89,6 @@ def check_together(A: Any, B: Any) -> None:
 _TABLES = {(t, conj): ("diagonal table", t, conj) for t in "NT" for conj in (False, True)}
 #: Where it keeps its own; a lazy transpose has none, its tables are with the array it belongs to.
 OWN = _TABLES["N", False]
-#: Where HM and CDM keep their transpose, which shares the values, and where it says that it does.
-VIEW, BORROWED = "T", "borrowed"
 
 
 def table_of(A: Any, trans: str = "N") -> DiagonalTable:
