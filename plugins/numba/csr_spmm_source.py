@@ -128,11 +128,11 @@ def _empty(columns: int, widest: int) -> list[str]:
 def _written(s: str, width: int, place: str, streams: bool) -> list[str]:
     """The sum s goes to y. It is scaled by the same instructions wherever it is stored: the bits must not differ."""
     if width == 1:
-        return [written(s, width, place)]
+        return [written("y", s, width, place)]
     store = [f"    vstore(y, {place}, {s})"]
     if streams:
         store = ["    if aside:", f"        vstream(y, {place}, {s}, {PIECE})", "    else:", f"    {store[0]}"]
-    return ["if fresh:", f"    {s} = vscale(alpha, {s})", *store, "else:", f"    {written(s, width, place)}"]
+    return ["if fresh:", f"    {s} = vscale(alpha, {s})", *store, "else:", f"    {written('y', s, width, place)}"]
 
 
 def _entry(parts: list[tuple[int, int]], chain: int, place: str) -> list[str]:

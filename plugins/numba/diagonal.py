@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from spformats import dispatch
 
-from . import diagonal_source, diagonal_spmm_source, launch
-from .launch import Run, is_large, matrix_run, split, vector_run
+from . import diagonal_source, diagonal_spmm_source, launch, pool
+from .caches import last_cache_bytes
+from .launch import PER_THREAD, Run, is_large, matrix_run, split, vector_run
 
 FORMATS = ("cds", "hm", "cdm")
 _SAMPLE = 64
+#: Bytes of x read in between after which the second-level cache lacks what was read before.
+FORGOTTEN = 1 << 18
 
 
 def _is_constant(values: np.ndarray) -> bool:
@@ -76,23 +78,38 @@ def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
     return vector_run(kernel, arrays, t.rows, result, split(t.rows, nbytes))
 
 
-def _ranges(rows: int, matrix_bytes: int, column_bytes: int, k: int) -> list[tuple[int, int]]:
-    return split(rows, matrix_bytes + k * column_bytes)
-
-
 @dispatch.register("spmm", FORMATS, "numpy", name="numba", priority=10, prepare=True)
 def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     t = _table(A, trans)
     result = np.result_type(A.dtype, dtype)
     matrix_bytes, column_bytes = _bytes(A, t, dtype, result)
     conj = trans == "C" and A.dtype.kind == "c"
-    steps = np.repeat([1, 0], [len(t.base), len(t.const_at)])
     base, offsets = np.concatenate([t.base, t.const_at]), np.concatenate([t.offsets, t.const_offsets])
-    arrays = (t.flat, base, steps, offsets, t.cols)
-    ranges = partial(_ranges, t.rows, matrix_bytes, column_bytes)
+    # rows of x between a diagonal and the one that reads them before it; the last reads what none has read
+    falling = np.argsort(-offsets)
+    apart = np.empty_like(offsets)
+    apart[falling] = -np.diff(offsets[falling], prepend=t.rows + t.cols)
 
     def choose(k: int) -> tuple[Callable[..., Any], tuple]:
-        far = diagonal_spmm_source.FAR if is_large(matrix_bytes + k * column_bytes) else 0
-        return diagonal_spmm_source.spmm(k, conj, far), arrays
+        streamed = launch.STREAMED if is_large(matrix_bytes + k * column_bytes) else None
+        asked = apart * k * dtype.itemsize > FORGOTTEN
+        arrays = (t.flat, base, offsets, asked, len(t.base), t.cols)
+        return diagonal_spmm_source.spmm(k, result.itemsize, conj, streamed), arrays
+
+    def ranges(k: int) -> list[tuple[int, int]]:
+        each = _per_thread(t.rows, offsets, k * dtype.itemsize)
+        return split(t.rows, matrix_bytes + k * column_bytes, per_thread=each)
 
     return matrix_run(choose, t.rows, result, ranges)
+
+
+def _per_thread(rows: int, offsets: np.ndarray, row_bytes: int) -> int:
+    """How many ranges each thread gets: more where the rows of x that all diagonals read fill the last cache.
+
+    Threads then follow each other closely, and what one has read the next finds there.
+    """
+    window = int(np.ptp(offsets)) if len(offsets) else 0
+    threads = pool.thread_count()
+    if window * row_bytes * threads <= last_cache_bytes() // 4:
+        return PER_THREAD
+    return max(PER_THREAD, 4 * rows // (window * threads))

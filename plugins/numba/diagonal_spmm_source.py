@@ -1,69 +1,120 @@
 """CDS, HM and CDM times a matrix of k columns.
 
-Few columns: some rows side by side, all their columns in registers. Many: row by row and part by part of a row, so that
-the hardware, which notices the lines of x that the first part reads, has fetched those of the next.
+Where rows of x are shorter than a cache line, a few rows make a few vectors, and a vector of entries is spread over
+these. Where they are longer, every entry meets its row, as many columns at once as the registers hold.
+
+Rows of x of up to `FEW` bytes are asked for ahead, along the diagonals where they are new to the second-level cache,
+and results of such rows pass the caches. For longer rows both cost more than they gain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
+from .aside import BUFFER, release
 from .diagonal_blocks import clipped, inside, next_block
 from .generated import define
 from .panels import added, over_columns, parts_of, written, zeroed
+from .registers import vector_registers
+from .simd_memory import LINE
 
-#: Columns of a panel, and of the parts of a row that are summed in turn. The code of each part has loads of its own,
-#: as the prefetchers follow single instructions.
-PANEL, PART = 64, 32
-#: Vectors that are summed side by side.
-SUMS = 8
+#: Bytes of a row of x up to which the kernel prefetches, and writes past the caches.
+FEW = 128
 BLOCK = 512  # rows for which the diagonals that cover all of them are found once
 EDGE = 64  # rows where diagonals begin or end: those that do go one by one
-NEAR = 2048  # bytes from a load of the matrix to the prefetch for a later one
-FAR = 4096  # bytes from a load to the prefetch for a later one, for products that come from memory
+AHEAD = 2048  # bytes from a load, of the matrix or of x, to the prefetch for a later one
+#: Most columns whose number the compiler knows; kernels for more are shared by the numbers that leave the same rest.
+KNOWN = 128
 
 
-def spmm(k: int, conj: bool, far: int) -> Callable[..., Any]:
-    """``kernel(flat, base, steps, offsets, cols, x, y, k, alpha, beta, lo, hi)`` for this number of columns.
+class Shape(NamedTuple):
+    """What the code of a kernel is written for."""
 
-    Entry (i, i + offsets[d]) is ``flat[base[d] + i * steps[d]]``, where the step of a constant diagonal is 0. ``far``
-    is the prefetch distance in bytes, 0 for none.
+    known: int | None  #: columns, where the compiler knows their number
+    rest: int  #: those behind the last whole panel
+    panel: int  #: columns that are summed in one pass
+    width: int  #: elements of a vector
+    conj: bool  #: whether the matrix is conjugated
+    streamed: int | None  #: bytes of a y that passes the caches; None for never, and for no prefetch
+
+
+def spmm(k: int, itemsize: int, conj: bool, streamed: int | None) -> Callable[..., Any]:
+    """``kernel(flat, base, offsets, asked, moving, cols, x, y, k, alpha, beta, lo, hi)`` for this number of columns.
+
+    Entry (i, i + offsets[d]) is ``flat[base[d] + i]`` of the first ``moving`` diagonals, ``flat[base[d]]`` of the
+    others, which are constant; ``asked[d]`` says whether x is asked for ahead along a diagonal.
+
+    Parameters
+    ----------
+    k : int
+    itemsize : int
+        Of y.
+    conj : bool
+        Conjugate the matrix.
+    streamed : int
+        Bytes of y from which on it is written past the caches, where rows are short; the matrix and x are prefetched
+        then. None for neither.
     """
-    return _spmm(k >= PANEL, k % PANEL, conj, far)
+    panel = _panel_bytes() // itemsize
+    streamed = streamed if k * itemsize <= FEW else None
+    return _spmm(Shape(k if k <= KNOWN else None, k % panel, panel, LINE // itemsize, conj, streamed))
+
+
+def _panel_bytes() -> int:
+    """What is summed in one pass: eight lines, or four where there are fewer registers."""
+    count, width = vector_registers()
+    return 8 * LINE if count * width >= 32 * LINE else 4 * LINE
 
 
 @cache
-def _spmm(panels: bool, rest: int, conj: bool, far: int) -> Callable[..., Any]:
-    name = f"diagonal_spmm_{PANEL if panels else 0}_{rest}_{far}" + "_conj" * conj
-    value = "get(flat, get(base, d) + i * get(steps, d))"
+def _spmm(shape: Shape) -> Callable[..., Any]:
+    known, rest, panel, width, conj, streamed = shape
+    name = f"diagonal_spmm_{known}_{rest}_{panel}_{width}_{streamed}" + "_conj" * conj
+    together = _rows_together(shape)
+    value = "get(flat, get(base, d) + (i if d < moving else 0))"
     lines = [
-        f"def {name}(flat, base, steps, offsets, cols, x, y, k, alpha, beta, lo, hi):",
+        f"def {name}(flat, base, offsets, asked, moving, cols, x, y, k, alpha, beta, lo, hi):",
+        *([] if known is None else [f"    k = {known}"]),
         "    stored = offsets.size",
-        "    at, step_of, shift = np.empty(stored, np.int64), np.empty(stored, np.int64), np.empty(stored, np.int64)",
-        f"    ahead = {far} // (k * x.itemsize) + 1 if k else 0",
-        f"    near = {NEAR} // flat.itemsize",
+        # of the diagonals that cover a block: start in flat and in x
+        "    at, shift, ask = np.empty(stored, np.int64), np.empty(stored, np.int64), np.empty(stored, np.bool_)",
         "    fresh = beta == 0",
+        # NumPy takes a complex y for aligned where its parts are
+        f"    aside = {streamed is not None} and fresh and y.nbytes >= {streamed or 0}",
+        "    aside = aside and y.ctypes.data % y.itemsize == 0",
+        f"    at_once = {BUFFER} // (k * y.itemsize) // {together} * {together} if aside else 0",
+        "    buffer = np.empty(at_once * k, y.dtype)",
         "    inner, outer = np.int64(0), cols",
         *(" " * 4 + line for line in inside("stored", "offsets")),
-        "    lead = cols - outer + ahead",  # where the last diagonal will read x
         "    last = lo",
         "    while last < hi:",
         *(" " * 8 + line for line in next_block(str(BLOCK), EDGE)),
-        "        full = 0",
+        "        full = moved = 0",
         "        for d in range(stored):",
         "            if get(offsets, d) >= -first and last <= cols - get(offsets, d):",
         "                put(at, full, get(base, d))",
-        "                put(step_of, full, get(steps, d))",
         "                put(shift, full, get(offsets, d))",
+        "                put(ask, full, get(asked, d))",
         "                full += 1",
+        "                moved += d < moving",
+        "        away = aside and full == stored",  # what is clipped is added to y
+        "        target = buffer if away else y",
+        "        begin = first",
+        "        while begin < last:",
+        "            end = min(begin + at_once, last) if away else last",
+        "            origin = begin if away else 0",
+        "            i = begin",
+        *(" " * 12 + line for line in _sweep(shape, together)),
+        "            if away:",
+        "                release(buffer, y, begin * k, (end - begin) * k)",
+        "            begin = end",
     ]
-    few = not panels and rest <= PART
-    lines += [" " * 8 + line for line in (_side_by_side(rest, conj, far) if few else _by_row(panels, rest, conj, far))]
     body = [f"value = alpha * {f'np.conj({value})' if conj else value}", *_axpy()]
     lines += [" " * 8 + line for line in clipped("full", "stored", "offsets", body)]
-    return define(name, lines)
+    lines += ["    if aside:", "        fence()"]
+    return define(name, lines, release=release)
 
 
 def _axpy() -> list[str]:
@@ -80,49 +131,83 @@ def _axpy() -> list[str]:
     ]
 
 
-def _by_row(panels: bool, rest: int, conj: bool, far: int) -> list[str]:
-    """All rows of a block one after the other: whole panels, and one of ``rest`` columns."""
-
-    def panel(columns: int) -> list[str]:
-        parts = parts_of(columns)
-        starts = range(0, columns, PART)
-        cut = [[(at, width) for at, width in parts if start <= at < start + PART] for start in starts]
-        return [line for part in cut for line in _rows(1, part, conj, far)]
-
-    passes = over_columns(PANEL, panel(PANEL) if panels else None, panel(rest))
-    return ["for i in range(first, last):", "    c = 0", *("    " + line for line in passes)]
+def _is_spread(shape: Shape) -> bool:
+    """Whether a row of y is shorter than a line, and as many vectors as it has columns fit half of the registers."""
+    known = shape.known
+    return known is not None and 1 <= known < shape.width and 2 * known <= vector_registers()[0]
 
 
-def _side_by_side(columns: int, conj: bool, far: int) -> list[str]:
-    """All rows of a block, some at once."""
-    if not columns:
-        return []
-    parts = parts_of(columns)
-    rows = max(1, SUMS // len(parts))
-    lines = ["c = 0", "i = first", f"while i + {rows} <= last:"]
-    if far:
-        lines += [f"    prefetch(x, (i + lead + {r}) * k + c, {columns})" for r in range(rows)]
-        lines += [f"    prefetch(y, (i + ahead + {r}) * k + c, {columns})" for r in range(rows)]
-    lines += [" " * 4 + line for line in (*_rows(rows, parts, conj, far), f"i += {rows}")]
-    if rows > 1:
-        lines += ["while i < last:", *(" " * 4 + line for line in (*_rows(1, parts, conj, 0), "i += 1"))]
+def _rows_together(shape: Shape) -> int:
+    """How many rows are summed side by side."""
+    if _is_spread(shape):
+        return shape.width // 2
+    if shape.known is None or 2 * shape.known > shape.panel:
+        return 1
+    return 4 if shape.known <= shape.width else 2
+
+
+def _sweep(shape: Shape, together: int) -> list[str]:
+    """All rows from i to ``end``, so many at once, then one by one."""
+    lines = []
+    for rows in sorted({together, 1}, reverse=True):
+        if rows > 1 and _is_spread(shape):
+            passes = _spread(shape)
+        else:
+            whole = None if shape.known is not None and shape.known < shape.panel else _panel(shape, rows, shape.panel)
+            passes = over_columns(shape.panel, whole, _panel(shape, rows, shape.rest))
+        body = ["c = 0", *passes, f"i += {rows}"]
+        lines += [f"while i + {rows} <= end:", *(" " * 4 + line for line in body)]
     return lines
 
 
-def _rows(rows: int, parts: list[tuple[int, int]], conj: bool, far: int) -> list[str]:
-    """Rows from i on, for some vectors of a panel (first column, how many)."""
-    load = "np.conj(get(flat, a + {} * step))" if conj else "get(flat, a + {} * step)"
-    sums = [(r, first, width) for r in range(rows) for first, width in parts]
-    lines = [
-        *(zeroed(f"s{r}_{first}", width) for r, first, width in sums),
-        "for n in range(full):",
-        "    step = get(step_of, n)",
-        "    a = get(at, n) + i * step",
-        "    q = (i + get(shift, n)) * k + c",
+def _spread(shape: Shape) -> list[str]:
+    """Rows from i on that make as many vectors, of half a line each, as there are columns."""
+    k, width = shape.known, shape.width // 2  # whole lines would lie across two in most places
+    assert k is not None
+    value = f"vload(flat, get(at, n) + i, {width})"
+    starts = range(0, k * width, width)
+    add = [
+        f"s{start} = vmuladd(s{start}, vspread(v, {k}, {start}, {width}), vload(x, q + {start}, {width}))"
+        for start in starts
     ]
-    if far:
-        lines += ["    if c == 0:", f"        prefetch(flat, a + near, {rows})"] if parts[0][0] == 0 else []
-    for r in range(rows):
-        lines.append(f"    v = {load.format(r)}")
-        lines += ["    " + added(f"s{r}_{first}", width, "v", f"q + {r} * k + {first}") for first, width in parts]
-    return lines + [written(f"s{r}_{first}", width, f"(i + {r}) * k + c + {first}") for r, first, width in sums]
+    return [
+        *(zeroed(f"s{start}", width) for start in starts),
+        *_over_diagonals(shape, width, k * width, [f"v = vconj({value})" if shape.conj else f"v = {value}"], add),
+        *_over_constants(shape, k * width, [added(f"s{start}", width, "v", f"q + {start}") for start in starts]),
+        *(written("target", f"s{start}", width, f"(i - origin) * k + {start}") for start in starts),
+    ]
+
+
+def _panel(shape: Shape, rows: int, columns: int) -> list[str]:
+    """So many rows from i on, and so many columns from c on."""
+    if not columns:
+        return []
+    sums = [(f"s{r}_{first}", r, first, size) for r in range(rows) for first, size in parts_of(columns, shape.width)]
+    value = "np.conj(get(flat, get(at, n) + i + {}))" if shape.conj else "get(flat, get(at, n) + i + {})"
+    values = [f"v{r} = {value.format(r)}" for r in range(rows)]
+    add = [added(s, size, f"v{r}", f"q + {r} * k + {first}") for s, r, first, size in sums]
+    fixed = [added(s, size, "v", f"q + {r} * k + {first}") for s, r, first, size in sums]
+    return [
+        *(zeroed(s, size) for s, _, _, size in sums),
+        *_over_diagonals(shape, rows, rows * columns, values, add),
+        *_over_constants(shape, rows * columns, fixed),
+        *(written("target", s, size, f"(i + {r} - origin) * k + c + {first}") for s, r, first, size in sums),
+    ]
+
+
+def _over_diagonals(shape: Shape, rows: int, count: int, values: list[str], add: list[str]) -> list[str]:
+    """``add`` the entries ``values`` of so many rows, which meet ``count`` values of x."""
+    ahead = [f"prefetch(flat, get(at, n) + i + {AHEAD} // flat.itemsize, {rows})"]
+    return _over("range(moved)", shape, count, [*(ahead if shape.streamed is not None else []), *values], add)
+
+
+def _over_constants(shape: Shape, count: int, add: list[str]) -> list[str]:
+    """``add`` the one entry v of a constant diagonal."""
+    value = "get(flat, get(at, n))"
+    return _over("range(moved, full)", shape, count, [f"v = np.conj({value})" if shape.conj else f"v = {value}"], add)
+
+
+def _over(diagonals: str, shape: Shape, count: int, values: list[str], add: list[str]) -> list[str]:
+    ahead = ["if get(ask, n):", f"    prefetch(x, q + {AHEAD} // x.itemsize, {count})"]
+    body = [*values, "q = (i + get(shift, n)) * k + c", *(ahead if shape.streamed is not None else []), *add]
+    return [f"for n in {diagonals}:", *(" " * 4 + line for line in body)]

@@ -18,6 +18,8 @@ SERIAL_ROWS = 1 << 17
 #: Least bytes of one range, and those of one that is cut from a large product: small enough that a thread which was
 #: held up can be helped, large enough to hide the hand-over.
 LEAST_BYTES, RANGE_BYTES = 1 << 16, 1 << 17
+#: Most ranges of a product for each thread.
+PER_THREAD = 8
 
 #: Bytes from a load to the prefetch for a later one in a matrix too large for the caches: over the end of a page, where
 #: the hardware's prefetchers stop.
@@ -43,7 +45,7 @@ def split(
     nbytes: int,
     weights: np.ndarray | None = None,
     align: int = 1,
-    per_thread: int = 8,
+    per_thread: int = PER_THREAD,
     serial: int = SERIAL_BYTES,
 ) -> list[tuple[int, int]]:
     """Cut ``range(rows)`` into ranges of equal work for the threads in force, in their order.

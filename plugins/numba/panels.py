@@ -37,8 +37,8 @@ def added(s: str, width: int, value: str, place: str) -> str:
     return f"{s} = vmuladd({s}, {value}, vload(x, {place}, {width}))"
 
 
-def written(s: str, width: int, place: str) -> str:
-    """The sum s goes to y, with alpha and beta."""
+def written(y: str, s: str, width: int, place: str) -> str:
+    """The sum s goes to an array, with alpha and beta."""
     if width == 1:
-        return f"put(y, {place}, alpha * {s} if fresh else alpha * {s} + beta * get(y, {place}))"
-    return f"vupdate(y, {place}, {s}, alpha, beta, fresh)"
+        return f"put({y}, {place}, alpha * {s} if fresh else alpha * {s} + beta * get({y}, {place}))"
+    return f"vupdate({y}, {place}, {s}, alpha, beta, fresh)"

@@ -5,7 +5,20 @@ the kernels need neither, one source serves real and complex types, and any numb
 compiled loops. Widths are in elements; LLVM splits what a CPU lacks.
 """
 
-from .simd_arithmetic import vadd, vconj, vget, vgreater, vmuladd, vrepeat, vscale, vselect, vstride, vsum, vzero
+from .simd_arithmetic import (
+    vadd,
+    vconj,
+    vget,
+    vgreater,
+    vmuladd,
+    vrepeat,
+    vscale,
+    vselect,
+    vspread,
+    vstride,
+    vsum,
+    vzero,
+)
 from .simd_memory import (
     fence,
     get,
@@ -40,6 +53,7 @@ OPERATIONS = (
     "vscale",
     "vscatter",
     "vselect",
+    "vspread",
     "vstore",
     "vstream",
     "vstride",
@@ -67,6 +81,7 @@ __all__ = [
     "vscale",
     "vscatter",
     "vselect",
+    "vspread",
     "vstore",
     "vstream",
     "vstride",

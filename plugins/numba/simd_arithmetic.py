@@ -46,6 +46,19 @@ def vrepeat(typingctx, v, period, start, width):
 
 
 @intrinsic(prefer_literal=True)
+def vspread(typingctx, v, times, start, width):
+    """Element i is ``v[(start + i) // times]``."""
+    vector = Vector(v.scalar, width.literal_value)
+    order = [(start.literal_value + i) // times.literal_value for i in range(vector.width)]
+
+    def codegen(context, builder, signature, args):
+        lanes = [2 * i + k for i in order for k in range(2)] if is_complex(v.scalar) else order
+        return shuffle(builder, args[0], args[0], lanes)
+
+    return vector(v, times, start, width), codegen
+
+
+@intrinsic(prefer_literal=True)
 def vstride(typingctx, a, b, start, step, count, width):
     """Elements ``start, start + step, ...`` (``count`` of them) of a and b end to end, the rest 0.
 
