@@ -6,6 +6,10 @@ the way of reads from memory. So rows are summed in a buffer, from which whole l
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 from .generated import define
 from .simd_memory import LINE
 
@@ -13,29 +17,23 @@ from .simd_memory import LINE
 BUFFER = 1 << 13
 
 
-def _whole_lines(size: int) -> list[str]:
-    """Lines of y whose elements have so many bytes: the compiler drops the other sizes."""
-    elements = LINE // size
-    return [
-        f"    if y.itemsize == {size}:",
-        f"        while i + {elements} <= count:",
-        f"            vstream(y, start + i, vload(buffer, i, {elements}), {LINE})",
-        f"            i += {elements}",
-    ]
+@cache
+def release(per_line: int) -> Callable[..., Any]:
+    """``kernel(buffer, y, start, count)``: the buffer's first values go to y, which has so many elements in a line.
 
-
-#: ``release(buffer, y, start, count)``: the buffer's first values go to y, which lies at a multiple of its item size.
-#: Other threads see them after `simd_memory.fence` only.
-release = define(
-    "release",
-    [
-        "def release(buffer, y, start, count):",
-        f"    before = min(count, -(y.ctypes.data // y.itemsize + start) % ({LINE} // y.itemsize))",
+    y lies at a multiple of its item size. Other threads see the values after `simd_memory.fence` only.
+    """
+    name = f"release_{per_line}"
+    lines = [
+        f"def {name}(buffer, y, start, count):",
+        f"    before = min(count, -(y.ctypes.data // y.itemsize + start) % {per_line})",
         "    for i in range(before):",
         "        put(y, start + i, get(buffer, i))",
-        "    i = np.int64(before)",
-        *(line for size in (4, 8, 16) for line in _whole_lines(size)),
+        "    i = before",
+        f"    while i + {per_line} <= count:",
+        f"        vstream(y, start + i, vload(buffer, i, {per_line}), {LINE})",
+        f"        i += {per_line}",
         "    for i in range(i, count):",
         "        put(y, start + i, get(buffer, i))",
-    ],
-)
+    ]
+    return define(name, lines)

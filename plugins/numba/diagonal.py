@@ -85,7 +85,7 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     matrix_bytes, column_bytes = _bytes(A, t, dtype, result)
     conj = trans == "C" and A.dtype.kind == "c"
     base, offsets = np.concatenate([t.base, t.const_at]), np.concatenate([t.offsets, t.const_offsets])
-    # rows of x between a diagonal and the one that reads them before it; the last reads what none has read
+    # rows of x between a diagonal and the one that reads them before it; the highest reads what none has read
     falling = np.argsort(-offsets)
     apart = np.empty_like(offsets)
     apart[falling] = -np.diff(offsets[falling], prepend=t.rows + t.cols)
@@ -104,9 +104,10 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
 
 
 def _per_thread(rows: int, offsets: np.ndarray, row_bytes: int) -> int:
-    """How many ranges each thread gets: more where the rows of x that all diagonals read fill the last cache.
+    """How many ranges each thread gets: more where the parts of x that threads far apart read fill the last cache.
 
-    Threads then follow each other closely, and what one has read the next finds there.
+    Such a part is as long as the diagonals reach, and a quarter of the cache is what y, the matrix and others leave to
+    all of them. With ranges of a quarter of a part, threads follow each other closely and share it.
     """
     window = int(np.ptp(offsets)) if len(offsets) else 0
     threads = pool.thread_count()

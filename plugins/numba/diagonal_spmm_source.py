@@ -1,10 +1,11 @@
 """CDS, HM and CDM times a matrix of k columns.
 
-Where rows of x are shorter than a cache line, a few rows make a few vectors, and a vector of entries is spread over
-these. Where they are longer, every entry meets its row, as many columns at once as the registers hold.
+Where rows of y are shorter than a cache line, a few rows make a few vectors, and a vector of entries is spread over
+these. Where they are longer, every entry meets its row of x, as many columns at once as the registers hold.
 
-Rows of x of up to `FEW` bytes are asked for ahead, along the diagonals where they are new to the second-level cache,
-and results of such rows pass the caches. For longer rows both cost more than they gain.
+Up to `FEW` bytes a row of y, x is asked for ahead, along the diagonals where it is new to the second-level cache, and
+the result passes the caches. For longer rows both cost more than they gain. Entries are asked for too: the prefetchers
+do not foresee a loop over all diagonals, whose loads go from stream to stream.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .panels import added, over_columns, parts_of, written, zeroed
 from .registers import vector_registers
 from .simd_memory import LINE
 
-#: Bytes of a row of x up to which the kernel prefetches, and writes past the caches.
+#: Bytes of a row of y up to which the kernel prefetches, and writes past the caches.
 FEW = 128
 BLOCK = 512  # rows for which the diagonals that cover all of them are found once
 EDGE = 64  # rows where diagonals begin or end: those that do go one by one
@@ -35,7 +36,8 @@ class Shape(NamedTuple):
     known: int | None  #: columns, where the compiler knows their number
     rest: int  #: those behind the last whole panel
     panel: int  #: columns that are summed in one pass
-    width: int  #: elements of a vector
+    width: int  #: elements of a line, the longest vector
+    spread: bool  #: whether a vector of entries is spread over rows, of half a line each
     conj: bool  #: whether the matrix is conjugated
     streamed: int | None  #: bytes of a y that passes the caches; None for never, and for no prefetch
 
@@ -53,25 +55,28 @@ def spmm(k: int, itemsize: int, conj: bool, streamed: int | None) -> Callable[..
         Of y.
     conj : bool
         Conjugate the matrix.
-    streamed : int
-        Bytes of y from which on it is written past the caches, where rows are short; the matrix and x are prefetched
-        then. None for neither.
+    streamed : int or None
+        Bytes of y from which on it is written past the caches, where its rows are short; the matrix and x are
+        prefetched then. None for neither.
     """
-    panel = _panel_bytes() // itemsize
-    streamed = streamed if k * itemsize <= FEW else None
-    return _spmm(Shape(k if k <= KNOWN else None, k % panel, panel, LINE // itemsize, conj, streamed))
+    lines = sums_in_lines()
+    panel, width = lines * LINE // itemsize, LINE // itemsize
+    known = k if k <= KNOWN else None
+    spread = known is not None and 0 < k < width and k <= 2 * lines
+    streamed = streamed if 0 < k * itemsize <= FEW else None
+    return _spmm(Shape(known, k % panel, panel, width, spread, conj, streamed))
 
 
-def _panel_bytes() -> int:
-    """What is summed in one pass: eight lines, or four where there are fewer registers."""
-    count, width = vector_registers()
-    return 8 * LINE if count * width >= 32 * LINE else 4 * LINE
+def sums_in_lines() -> int:
+    """How many lines of sums leave half of the registers, or a quarter of many, to the rest."""
+    count, nbytes = vector_registers()
+    return max(1, min(8, count * nbytes // (2 * LINE)))
 
 
 @cache
 def _spmm(shape: Shape) -> Callable[..., Any]:
-    known, rest, panel, width, conj, streamed = shape
-    name = f"diagonal_spmm_{known}_{rest}_{panel}_{width}_{streamed}" + "_conj" * conj
+    known, rest, panel, width, spread, conj, streamed = shape
+    name = f"diagonal_spmm_{known}_{rest}_{panel}_{width}_{streamed}" + "_spread" * spread + "_conj" * conj
     together = _rows_together(shape)
     value = "get(flat, get(base, d) + (i if d < moving else 0))"
     lines = [
@@ -81,12 +86,8 @@ def _spmm(shape: Shape) -> Callable[..., Any]:
         # of the diagonals that cover a block: start in flat and in x
         "    at, shift, ask = np.empty(stored, np.int64), np.empty(stored, np.int64), np.empty(stored, np.bool_)",
         "    fresh = beta == 0",
-        # NumPy takes a complex y for aligned where its parts are
-        f"    aside = {streamed is not None} and fresh and y.nbytes >= {streamed or 0}",
-        "    aside = aside and y.ctypes.data % y.itemsize == 0",
-        f"    at_once = {BUFFER} // (k * y.itemsize) // {together} * {together} if aside else 0",
-        "    buffer = np.empty(at_once * k, y.dtype)",
-        "    inner, outer = np.int64(0), cols",
+        *([] if streamed is None else _before_all(streamed, together)),
+        "    inner, outer = np.int64(0), hi",  # between them, rows are inside every diagonal
         *(" " * 4 + line for line in inside("stored", "offsets")),
         "    last = lo",
         "    while last < hi:",
@@ -99,22 +100,44 @@ def _spmm(shape: Shape) -> Callable[..., Any]:
         "                put(ask, full, get(asked, d))",
         "                full += 1",
         "                moved += d < moving",
-        "        away = aside and full == stored",  # what is clipped is added to y
-        "        target = buffer if away else y",
-        "        begin = first",
-        "        while begin < last:",
-        "            end = min(begin + at_once, last) if away else last",
-        "            origin = begin if away else 0",
-        "            i = begin",
-        *(" " * 12 + line for line in _sweep(shape, together)),
-        "            if away:",
-        "                release(buffer, y, begin * k, (end - begin) * k)",
-        "            begin = end",
+        *(" " * 8 + line for line in (_whole(shape, together) if streamed is None else _batches(shape, together))),
     ]
     body = [f"value = alpha * {f'np.conj({value})' if conj else value}", *_axpy()]
     lines += [" " * 8 + line for line in clipped("full", "stored", "offsets", body)]
-    lines += ["    if aside:", "        fence()"]
-    return define(name, lines, release=release)
+    if streamed is not None:
+        lines += ["    if aside:", "        fence()"]
+    return define(name, lines, release=release(width))
+
+
+def _before_all(streamed: int, together: int) -> list[str]:
+    """Whether y passes the caches, and what waits for that."""
+    return [
+        # NumPy takes a complex y for aligned where its parts are
+        f"    aside = fresh and y.nbytes >= {streamed} and y.ctypes.data % y.itemsize == 0",
+        f"    at_once = {BUFFER} // (k * y.itemsize) // {together} * {together}",  # never 0: rows have FEW bytes
+        "    buffer = np.empty(at_once * k if aside else 0, y.dtype)",
+    ]
+
+
+def _whole(shape: Shape, together: int) -> list[str]:
+    """All rows of a block, into y."""
+    return ["target, origin, i, end = y, 0, first, last", *_sweep(shape, together)]
+
+
+def _batches(shape: Shape, together: int) -> list[str]:
+    """The same through the buffer; what is clipped is added to y, so rows of such blocks go there at once."""
+    return [
+        "away = aside and full == stored",
+        "target = buffer if away else y",
+        "i = first",
+        "while i < last:",
+        "    begin = i",
+        "    end = min(begin + at_once, last) if away else last",
+        "    origin = begin if away else 0",
+        *("    " + line for line in _sweep(shape, together)),
+        "    if away:",
+        "        release(buffer, y, begin * k, (end - begin) * k)",
+    ]
 
 
 def _axpy() -> list[str]:
@@ -131,26 +154,20 @@ def _axpy() -> list[str]:
     ]
 
 
-def _is_spread(shape: Shape) -> bool:
-    """Whether a row of y is shorter than a line, and as many vectors as it has columns fit half of the registers."""
-    known = shape.known
-    return known is not None and 1 <= known < shape.width and 2 * known <= vector_registers()[0]
-
-
 def _rows_together(shape: Shape) -> int:
     """How many rows are summed side by side."""
-    if _is_spread(shape):
+    if shape.spread:
         return shape.width // 2
     if shape.known is None or 2 * shape.known > shape.panel:
         return 1
-    return 4 if shape.known <= shape.width else 2
+    return 4 if shape.known == shape.width and 4 * shape.width <= shape.panel else 2
 
 
 def _sweep(shape: Shape, together: int) -> list[str]:
     """All rows from i to ``end``, so many at once, then one by one."""
     lines = []
     for rows in sorted({together, 1}, reverse=True):
-        if rows > 1 and _is_spread(shape):
+        if rows > 1 and shape.spread:
             passes = _spread(shape)
         else:
             whole = None if shape.known is not None and shape.known < shape.panel else _panel(shape, rows, shape.panel)

@@ -18,7 +18,7 @@ SERIAL_ROWS = 1 << 17
 #: Least bytes of one range, and those of one that is cut from a large product: small enough that a thread which was
 #: held up can be helped, large enough to hide the hand-over.
 LEAST_BYTES, RANGE_BYTES = 1 << 16, 1 << 17
-#: Most ranges of a product for each thread.
+#: Most ranges of a product for each thread, unless a format asks for more.
 PER_THREAD = 8
 
 #: Bytes from a load to the prefetch for a later one in a matrix too large for the caches: over the end of a page, where

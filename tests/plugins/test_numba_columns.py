@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import spformats as sf
-from spformats_plugins.numba import diagonal, launch
+from spformats_plugins.numba import diagonal, diagonal_spmm_source, launch
 
 N = 700
 #: Less than a line, lines and what is left, a panel, several, and a number that the compiler does not know.
@@ -44,7 +44,7 @@ def test_products(origin, dtype, k):
 
 @pytest.mark.parametrize(("dtype", "k"), [("float32", 3), ("float32", 20), ("float64", 5), ("complex128", 3)])
 def test_place_of_the_result(origin, dtype, k):
-    """Wherever its first cache line begins, also between parts of complex numbers: the same bits, and nothing beside."""
+    """Wherever its first cache line begins, also between parts of complex numbers: the same bits, nothing beside."""
     rng = np.random.default_rng(1)
     A = sf.asarray(diagonals(dtype, (N, N), rng), format="cds")
     x = rng.standard_normal((N, k)).astype(dtype)
@@ -92,8 +92,41 @@ def test_threads_that_follow_each_other(monkeypatch, k):
     np.testing.assert_allclose(products[1], products[0], rtol=1e-12, atol=1e-7)
 
 
+@pytest.mark.parametrize("k", [1, 3, 8, 16])
+def test_rows_shared_by_threads_and_asked_for_ahead(monkeypatch, k):
+    """Ranges that begin inside a cache line, results past the caches, x prefetched along every diagonal."""
+    monkeypatch.setattr(launch, "LARGE", 0)
+    monkeypatch.setattr(launch, "STREAMED", 0)
+    monkeypatch.setattr(diagonal, "FORGOTTEN", 0)
+    monkeypatch.setattr(diagonal, "last_cache_bytes", lambda: 1)
+    n, rng = 40_001, np.random.default_rng(4)
+    S = sp.diags_array(list(rng.standard_normal((5, n))), offsets=[-3000, -1, 0, 1, 3000], shape=(n, n)).tocsr()
+    x = rng.standard_normal((n, k))
+    expected = S @ x
+    for threads in (1, 2, 3):
+        with sf.config(threads=threads):
+            A, y = sf.asarray(S, format="cds"), np.full((n, k), np.nan)
+            first = sf.spmv(A, x, y).copy()
+            np.testing.assert_allclose(first, expected, rtol=0, atol=1e-13)
+            for _ in range(5):
+                y[:] = np.nan
+                assert np.array_equal(sf.spmv(A, x, y), first)
+
+
+@pytest.mark.parametrize("registers", [(16, 32), (16, 16), (32, 16)])
+@pytest.mark.parametrize(("dtype", "k"), [("float32", 5), ("float32", 12), ("float64", 8), ("complex128", 40)])
+def test_other_processors(monkeypatch, registers, dtype, k):
+    """Fewer or shorter registers change which columns are summed together."""
+    monkeypatch.setattr(diagonal_spmm_source, "vector_registers", lambda: registers)
+    rng = np.random.default_rng(5)
+    S = diagonals(dtype, (N, N), rng)
+    x = rng.standard_normal((N, k)).astype(dtype)
+    bound = 12 * np.finfo(dtype).eps * (abs(S) @ abs(x))
+    assert (abs(sf.asarray(S, format="cds") @ x - S.astype(np.complex128) @ x) <= bound).all()
+
+
 def test_no_columns_and_no_diagonals(origin):
     A = sf.asarray(sp.csr_array((5, 4)), format="cds")
     assert (A @ np.ones((4, 3)) == 0).all()
     assert (sf.spmv(A, np.ones((4, 3)), np.ones((5, 3)), beta=2) == 2).all()
-    assert (sf.gallery.laplace1d(6) @ np.ones((6, 0))).shape == (6, 0)
+    assert sf.spmv(sf.gallery.laplace1d(6), np.ones((6, 0)), np.ones((6, 0))).shape == (6, 0)
