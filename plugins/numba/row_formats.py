@@ -13,6 +13,7 @@ from . import blocked_source, csr_kernels, csr_spmm_source, far_reads, launch, p
 from .launch import SERIAL_ROWS, Run, heavy_first, is_large, matrix_run, prefetch_distance, split, vector_run
 from .long_rows import between, long_rows, with_long_rows, without
 from .operands import readable
+from .registers import foresees_rows
 from .row_kernels import BLOCKED, CLEAN, JAGGED, ROWS, SPMV, STRIDED
 from .scatter import Scatter, scatter_run
 from .scatter_kernels import SCATTER, WINDOW
@@ -153,7 +154,7 @@ def _csr_spmm(
 
 def _far(values: np.ndarray, at_once: int) -> int:
     """The prefetch distance of a kernel that reads so many values at once; less than a line is not worth asking for."""
-    return prefetch_distance(values) if at_once * values.itemsize >= LINE else 0
+    return prefetch_distance(values) if at_once * values.itemsize >= LINE and not foresees_rows() else 0
 
 
 def _spmv_kernel(rows: Rows) -> tuple[Callable[..., Any], tuple]:
