@@ -9,8 +9,7 @@ from spformats_plugins.numba import diagonal, diagonal_spmm_source, launch
 
 N = 700
 #: Less than a line, lines and what is left, a panel, several, and a number that the compiler does not know.
-COLUMNS = {"float32": (1, 3, 8, 15, 20, 64, 150), "float64": (2, 4, 7, 16, 33, 130), "complex64": (3, 9)}
-COLUMNS["complex128"] = (1, 3, 8, 70)
+COLUMNS = {"float32": (3, 15, 20, 150), "float64": (1, 2, 7, 33, 130), "complex64": (3,), "complex128": (3, 70)}
 CASES = [(dtype, k) for dtype, columns in COLUMNS.items() for k in columns]
 
 
@@ -92,7 +91,7 @@ def test_threads_that_follow_each_other(monkeypatch, k):
     np.testing.assert_allclose(products[1], products[0], rtol=1e-12, atol=1e-7)
 
 
-@pytest.mark.parametrize("k", [1, 3, 8, 16])
+@pytest.mark.parametrize("k", [3, 16])
 def test_rows_shared_by_threads_and_asked_for_ahead(monkeypatch, k):
     """Ranges that begin inside a cache line, results past the caches, x prefetched along every diagonal."""
     monkeypatch.setattr(launch, "LARGE", 0)
@@ -113,8 +112,8 @@ def test_rows_shared_by_threads_and_asked_for_ahead(monkeypatch, k):
                 assert np.array_equal(sf.spmv(A, x, y), first)
 
 
-@pytest.mark.parametrize("registers", [(16, 32), (16, 16), (32, 16)])
-@pytest.mark.parametrize(("dtype", "k"), [("float32", 5), ("float32", 12), ("float64", 8), ("complex128", 40)])
+@pytest.mark.parametrize("registers", [(16, 32), (16, 16)])
+@pytest.mark.parametrize(("dtype", "k"), [("float32", 12), ("float64", 8), ("complex128", 40)])
 def test_other_processors(monkeypatch, registers, dtype, k):
     """Fewer or shorter registers change which columns are summed together."""
     monkeypatch.setattr(diagonal_spmm_source, "vector_registers", lambda: registers)
