@@ -68,7 +68,7 @@ def spmm(k: int, itemsize: int, conj: bool, streamed: int | None) -> Callable[..
 
 
 def sums_in_lines() -> int:
-    """How many lines of sums leave half of the registers, or a quarter of many, to the rest."""
+    """How many lines of sums fill half of the registers, or a quarter of many: the rest is for what is multiplied."""
     count, nbytes = vector_registers()
     return max(1, min(8, count * nbytes // (2 * LINE)))
 
