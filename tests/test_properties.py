@@ -18,7 +18,7 @@ CASES = {**LAYOUTS, "cds-symmetric": ("cds", {"symmetric": True})}
 LAYOUT = pytest.mark.parametrize("layout", CASES)
 SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 #: Columns of x, few: CSR and the diagonals compile a kernel for each number and each pair of types.
-COLUMNS = st.sampled_from([0, 1, 3])
+COLUMNS = st.sampled_from([0, 1, 4])
 
 
 def drawn(data, layout, **options):

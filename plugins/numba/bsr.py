@@ -12,12 +12,16 @@ from spformats import dispatch
 from . import bsr_kernels, bsr_source, bsr_spmm_source, bsr_vector_source
 from .launch import Run, heavy_first, matrix_run, prefetch_distance, split, vector_run
 from .operands import readable
+from .registers import foresees_rows
 from .scatter import Scatter, scatter_run
 
 #: Blocks of up to this many entries are written out; larger ones run in loops.
 LARGEST = 64
 #: Blocks in a row from which on a block is read as vectors in double precision: their lanes are summed at its end.
 LONG_ROW = 8
+#: Bytes of a block up to which asking ahead pays on a CPU whose prefetchers foresee rows: it must look for a place in x
+#: so often that it falls behind them.
+SMALL_BLOCK = 96
 
 
 def spmv_kernel(A: Any) -> Callable[..., Any]:
@@ -27,7 +31,8 @@ def spmv_kernel(A: Any) -> Callable[..., Any]:
         return bsr_kernels.spmv
     single = A.dtype in (np.float32, np.complex64)
     vectors = C <= 8 and (single or len(A.indices) >= LONG_ROW * (len(A.indptr) - 1))
-    return (bsr_vector_source if vectors else bsr_source).spmv(R, C, prefetch_distance(A.data))
+    asks = R * C * A.dtype.itemsize <= SMALL_BLOCK or not foresees_rows()
+    return (bsr_vector_source if vectors else bsr_source).spmv(R, C, prefetch_distance(A.data) if asks else 0)
 
 
 def arrays_of(A: Any) -> tuple:

@@ -81,9 +81,29 @@ def split(
 
 
 def heavy_first(ranges: list[tuple[int, int]], weights: np.ndarray) -> list[tuple[int, int]]:
-    """The ranges, those with far more work than others first, like that of a long row: others do the rest meanwhile."""
-    usual = 1.5 * float(weights[-1] - weights[0]) / max(len(ranges), 1)
-    return sorted(ranges, key=lambda cut: bool(weights[cut[1]] - weights[cut[0]] <= usual))
+    """The ranges so that each thread begins with one that has far more work than others, like that of a long row.
+
+    Other threads do the rest of its part meanwhile, see `pool_kernels`.
+    """
+    if not ranges:
+        return ranges
+    usual = 1.5 * float(weights[-1] - weights[0]) / len(ranges)
+    heavy = np.array([weights[hi] - weights[lo] > usual for lo, hi in ranges])
+    parts = min(pool.thread_count(), len(ranges))
+    starts = np.arange(parts) * len(ranges) // parts
+    place = np.arange(len(ranges))
+    part = np.searchsorted(starts, place, side="right") - 1
+    first = np.lexsort((part, place - starts[part]))[: heavy.sum()]  # places at the head of the parts, then the next
+    order = np.empty(len(ranges), np.int64)
+    order[first] = place[heavy]
+    order[np.delete(place, first)] = place[~heavy]
+    return [ranges[i] for i in order.tolist()]
+
+
+def in_turn(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges so that the threads take them by turns and stay close to each other."""
+    parts = pool.thread_count()
+    return [cut for part in range(parts) for cut in ranges[part::parts]]
 
 
 def scalar_type(dtype: np.dtype) -> type:

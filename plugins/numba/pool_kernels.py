@@ -1,8 +1,12 @@
-"""The compiled half of the thread pool: ranges are handed out by one atomic ticket, without the GIL.
+"""The compiled half of the thread pool: ranges are handed out by atomic tickets, without the GIL.
 
-A job is a function by its address, the address of its arguments and a list of ranges. The ticket holds the job's
-number in its upper half and the next range in its lower: who moves the ticket on by one owns a range, and owning one
-proves that the job is still the one whose fields were read, because its caller cannot leave before the range is done.
+A job is a function by its address, the address of its arguments and a list of ranges, which is cut into one part for
+each thread: so a thread works on the same part in product after product and finds it in its own cache. It takes ranges
+of other parts once there are none in its own.
+
+A part's ticket holds a number of the job in its upper half and the next range in its lower: who moves the ticket on by
+one owns a range, and owning one proves that the job is still the one whose fields were read, because its caller cannot
+leave before the range is done.
 """
 
 from __future__ import annotations
@@ -23,8 +27,12 @@ from .jit import kernel
 from .simd import get, put
 
 # Places in the pool's state; what is written often has a cache line of its own.
-TICKET, FINISHED, STOP, FUNCTION, ARGUMENTS, RANGES, COUNT, HELPERS = 0, 8, 16, 24, 25, 26, 27, 28
-STATE_WORDS = 40
+FINISHED, STOP, FUNCTION, ARGUMENTS, RANGES, COUNT, HELPERS, PARTS = 0, 8, 16, 17, 18, 19, 20, 21
+#: From here on a part's ticket, and one past its last range, every ``STEP`` words.
+TICKETS, STEP = 32, 8
+#: Most parts of a job; with more threads some begin in the same.
+MOST_PARTS = 256
+STATE_WORDS = TICKETS + STEP * MOST_PARTS
 LOWER = (1 << 32) - 1
 PATIENCE = 20_000  # rounds a caller waits before it returns to Python, where signals are seen
 #: Rounds after which a thread that waits lets others run: where the system put a helper on the caller's own CPU, the
@@ -35,15 +43,22 @@ WAY = 256
 @kernel
 def _work(state, worker):
     """Run one range if there is one for this worker (the caller is worker -1); returns whether there was."""
-    ticket = load_word(state, TICKET)
-    at = ticket & LOWER
-    if at >= get(state, COUNT) or worker >= get(state, HELPERS):
-        return False
-    function, arguments, ranges = get(state, FUNCTION), get(state, ARGUMENTS), get(state, RANGES)
-    if swap_word(state, TICKET, ticket, ticket + 1):
-        call(function, arguments, read_word(ranges, 2 * at), read_word(ranges, 2 * at + 1))
-        add_to_word(state, FINISHED, 1)
-    return True
+    part = worker + 1
+    parts = get(state, PARTS)
+    for _ in range(parts):
+        if part >= parts:
+            part %= parts
+        place = TICKETS + STEP * part
+        ticket = load_word(state, place)
+        at = ticket & LOWER
+        if at < get(state, place + 1) and worker < get(state, HELPERS):
+            function, arguments, ranges = get(state, FUNCTION), get(state, ARGUMENTS), get(state, RANGES)
+            if swap_word(state, place, ticket, ticket + 1):
+                call(function, arguments, read_word(ranges, 2 * at), read_word(ranges, 2 * at + 1))
+                add_to_word(state, FINISHED, 1)
+            return True
+        part += 1
+    return False
 
 
 @kernel
@@ -66,16 +81,22 @@ def serve(state, worker, patience):
 @kernel
 def drive(state, function, arguments, ranges, helpers):
     """Publish a job and take part in it; returns whether all of it is done."""
-    old = load_word(state, TICKET)
-    # Close the finished job first: a late helper must not pair its ticket with fields of the new one.
-    swap_word(state, TICKET, old, old | LOWER)
+    # Close the finished job first: a late helper must not pair its tickets with fields of the new one.
+    for part in range(get(state, PARTS)):
+        old = load_word(state, TICKETS + STEP * part)
+        swap_word(state, TICKETS + STEP * part, old, old | LOWER)
+    count, parts = ranges.size // 2, min(helpers + 1, MOST_PARTS)
     put(state, FUNCTION, function)
     put(state, ARGUMENTS, address_of(arguments))
     put(state, RANGES, address_of(ranges))
-    put(state, COUNT, ranges.size // 2)
+    put(state, COUNT, count)
     put(state, HELPERS, helpers)
+    put(state, PARTS, parts)
     store_word(state, FINISHED, 0)
-    store_word(state, TICKET, ((old >> 32) + 1) << 32)
+    for part in range(parts):
+        place = TICKETS + STEP * part
+        put(state, place + 1, (part + 1) * count // parts)
+        store_word(state, place, (((load_word(state, place) >> 32) + 1) << 32) + part * count // parts)
     while _work(state, -1):
         pass
     return wait(state)

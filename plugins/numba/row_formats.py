@@ -20,7 +20,8 @@ from .scatter_kernels import SCATTER, WINDOW
 from .simd_memory import LINE
 
 FORMATS = ("csr", "ell", "jad", "pjad")
-#: Mean row length up to which CSR is prefetched for several columns: the hardware notices longer rows itself.
+#: Mean row length up to which CSR is prefetched for several columns: the hardware notices longer rows itself, and
+#: those of half the length too where it foresees rows.
 SHORT = 32
 #: Columns up to which a large result is written past the caches by CSR. Up to the second number, only where y is a good
 #: part of what is moved (rows of ``TINY`` entries), by threads that share the memory: a row of y begins and ends within
@@ -138,7 +139,8 @@ def _csr_spmm(
 ) -> tuple[Callable[..., Any], tuple]:
     """The kernel of CSR times k columns of this type, and its arrays; ``notes`` keeps the far reads."""
     (n, m), entries = shape, len(rows.data)
-    far = prefetch_distance(rows.data) if entries <= SHORT * n else 0
+    short = entries <= (SHORT // 2 if foresees_rows() else SHORT) * n
+    far = prefetch_distance(rows.data) if short else 0
     found = None
     if far_reads.come_from_memory(m * k * dtype.itemsize):
         like = far_reads.alike(k * dtype.itemsize)

@@ -20,7 +20,7 @@ def test_from_both_sides(layout, dtype):
     n, m = D.shape
     rng = np.random.default_rng(0)
     close = {"rtol": 1e-4, "atol": 1e-4}
-    for k in (0, 1, 3, 8, 17):
+    for k in (0, 1, 4, 17):
         X, Y = rng.standard_normal((m, k)), rng.standard_normal((k, n)).astype(np.float32)
         np.testing.assert_allclose(A @ X, D @ X, **close)
         np.testing.assert_allclose(Y @ A, Y @ D, **close)

