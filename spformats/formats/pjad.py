@@ -12,15 +12,15 @@ from spformats.formats.base import SparseArray
 from spformats.formats.csr import CSR, first_unsorted
 from spformats.formats.jad import check_permutation
 
+#: Slots for each entry, from which rows are sorted in the next wider window, and slots for each slot of the smallest
+#: blocks, from which those are taken: one very long row fills the slots of its whole block.
+LOOSE, WIDE = 1.15, 32768
 #: Rows a block, the larger the better where rows are alike, and rows a sort window of the tuned layout. On the CPU a
-#: block is summed in one pass by its SIMD registers, on a GPU 32 rows are a warp; the window is short enough that
-#: neighbours in x stay neighbours.
-TUNED = {"numpy": ((32, 16, 8), 256), "cupy": ((32,), 1024)}
+#: block is summed in one pass by its SIMD registers, on a GPU 32 rows are a warp. The narrowest window that leaves
+#: little padding is best: neighbours in x stay neighbours.
+TUNED = {"numpy": ((32, 16, 8), (128, 256, WIDE)), "cupy": ((32,), (1024,))}
 #: Least share of the slots that entries must fill for the larger blocks.
 FILLED = 0.94
-#: Slots for each entry, from which rows are sorted in a wide window, of this many rows, and slots for each slot of the
-#: smallest blocks, from which those are taken: one very long row fills the slots of its whole block.
-LOOSE, WIDE = 1.15, 32768
 #: Mean row length up to which blocks of 32 rows pay on the CPU: they halve the work around a block, not inside it.
 SHORT = 32
 #: Slots of padding a row, up to which rows keep their order on the CPU: reading a permutation costs as much.
@@ -226,7 +226,7 @@ def sorted_rows(lengths: Any, sigma: int | None) -> Any:
 
 def tuned_blocking(lengths: Any, namespace: str, sigma: int | None = None) -> tuple[int, int]:
     """``(bsize, sigma)`` of the tuned layout for rows of these lengths; ``sigma`` stays."""
-    sizes, window = TUNED[namespace]
+    sizes, windows = TUNED[namespace]
     entries = int(lengths.sum())
     if namespace == "numpy" and entries > SHORT * lengths.shape[0]:
         sizes = sizes[1:]
@@ -234,7 +234,7 @@ def tuned_blocking(lengths: Any, namespace: str, sigma: int | None = None) -> tu
         padding = sizes[0] * int(block_widths(lengths, sizes[0]).sum()) - entries
         if padding <= IN_ORDER * lengths.shape[0]:
             return sizes[0], 1
-    windows = (window, WIDE) if sigma is None else (sigma,)
+    windows = windows if sigma is None else (sigma,)
     for rows in windows:
         check_blocking(1, rows)
         fitting = [size for size in sizes if rows == 1 or rows % size == 0]
