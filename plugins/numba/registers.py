@@ -19,6 +19,12 @@ def vector_registers() -> tuple[int, int]:
 
 
 @cache
+def data_path() -> int:
+    """Bytes that are worked on at once: Zen 4 takes its registers of 64 bytes by halves."""
+    return 32 if binding.get_host_cpu_name() == "znver4" else vector_registers()[1]
+
+
+@cache
 def foresees_rows() -> bool:
     """Whether asking for the entries of rows ahead costs more than it gains: up to two fifths of a product on Zen 4.
 

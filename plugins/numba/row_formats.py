@@ -162,7 +162,7 @@ def _far(values: np.ndarray, at_once: int) -> int:
 def _spmv_kernel(rows: Rows) -> tuple[Callable[..., Any], tuple]:
     """The kernel of one product with a vector, and its arrays."""
     if rows.layout == ROWS:
-        width = csr_kernels.width_for(len(rows.ptr) - 1, len(rows.data))
+        width = csr_kernels.width_for(len(rows.ptr) - 1, len(rows.data), rows.data.itemsize)
         return csr_kernels.spmv(width, _far(rows.data, csr_kernels.WIDTH)), rows.arrays[:3]
     if rows.layout != BLOCKED:
         return SPMV[rows.layout], rows.arrays
