@@ -7,23 +7,26 @@ from functools import cache
 import numpy as np
 
 from .jit import kernel
-from .registers import data_path
+from .registers import works_by_halves
 from .simd import get, prefetch, put, vadd, vgather, vgreater, vload, vmuladd, vselect, vsum, vzero
 
 WIDTH = 8
 #: Mean row length from which rows are summed by vectors of this width to their end. Where rows are shorter still, only
 #: long ones are, and what is left goes entry by entry.
 WIDTHS = ((12, 8), (4, 4), (0, 0))
-#: The width where wider vectors are worked on by halves anyway.
-HALF = 4
+#: The width of doubles that fill half of a register of this many bytes.
+HALF, REGISTER = 4, 64
 #: What is left of a row, r entries, fills the places of a vector where ``width - r`` is less than these numbers.
 _PLACES = {width: np.arange(width, 0, -1) for _, width in WIDTHS}
 
 
 def width_for(rows: int, entries: int, itemsize: int) -> int:
-    """The `spmv` width for a matrix of this many rows and entries; less is gathered in vain in half a vector."""
+    """The `spmv` width for a matrix of this many rows and entries.
+
+    Where the CPU works by halves, the last vector of a row is half as wide: less is gathered in vain.
+    """
     width = next(width for mean, width in WIDTHS if entries >= mean * rows)
-    return min(width, HALF) if width * itemsize > data_path() else width
+    return min(width, HALF) if width * itemsize > REGISTER // 2 and works_by_halves() else width
 
 
 @cache

@@ -11,7 +11,7 @@ from spformats import dispatch
 
 from . import diagonal_source, diagonal_spmm_source, launch, pool
 from .caches import last_cache_bytes
-from .launch import PER_THREAD, Run, in_turn, is_large, matrix_run, split, vector_run
+from .launch import PER_THREAD, Run, by_turns, is_large, matrix_run, split, vector_run
 
 FORMATS = ("cds", "hm", "cdm")
 _SAMPLE = 64
@@ -99,7 +99,7 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     def ranges(k: int) -> list[tuple[int, int]]:
         each = _per_thread(t.rows, offsets, k * dtype.itemsize)
         cuts = split(t.rows, matrix_bytes + k * column_bytes, per_thread=each)
-        return in_turn(cuts) if each > PER_THREAD else cuts
+        return by_turns(cuts) if each > PER_THREAD else cuts
 
     return matrix_run(choose, t.rows, result, ranges)
 

@@ -20,6 +20,8 @@ SERIAL_ROWS = 1 << 17
 LEAST_BYTES, RANGE_BYTES = 1 << 16, 1 << 17
 #: Most ranges of a product for each thread, unless a format asks for more.
 PER_THREAD = 8
+#: Times the work of the mean range from which a range is heavy.
+HEAVY = 1.5
 
 #: Bytes from a load to the prefetch for a later one in a matrix too large for the caches: over the end of a page, where
 #: the hardware's prefetchers stop.
@@ -85,25 +87,30 @@ def heavy_first(ranges: list[tuple[int, int]], weights: np.ndarray) -> list[tupl
 
     Other threads do the rest of its part meanwhile, see `pool_kernels`.
     """
-    if not ranges:
-        return ranges
-    usual = 1.5 * float(weights[-1] - weights[0]) / len(ranges)
-    heavy = np.array([weights[hi] - weights[lo] > usual for lo, hi in ranges])
-    parts = min(pool.thread_count(), len(ranges))
-    starts = np.arange(parts) * len(ranges) // parts
+    work = np.array([weights[hi] - weights[lo] for lo, hi in ranges], np.float64)
+    heavy = work * len(ranges) > HEAVY * work.sum()
+    first = _places_by_turns(len(ranges))[: heavy.sum()]
     place = np.arange(len(ranges))
-    part = np.searchsorted(starts, place, side="right") - 1
-    first = np.lexsort((part, place - starts[part]))[: heavy.sum()]  # places at the head of the parts, then the next
-    order = np.empty(len(ranges), np.int64)
+    order = np.empty_like(place)
     order[first] = place[heavy]
     order[np.delete(place, first)] = place[~heavy]
     return [ranges[i] for i in order.tolist()]
 
 
-def in_turn(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def by_turns(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The ranges so that the threads take them by turns and stay close to each other."""
-    parts = pool.thread_count()
-    return [cut for part in range(parts) for cut in ranges[part::parts]]
+    order = np.empty(len(ranges), np.int64)
+    order[_places_by_turns(len(ranges))] = np.arange(len(ranges))
+    return [ranges[i] for i in order.tolist()]
+
+
+def _places_by_turns(count: int) -> np.ndarray:
+    """The first place of each thread's part of so many ranges, then the second of each, and so on."""
+    parts = max(1, min(pool.thread_count(), count))
+    starts = np.arange(parts) * count // parts  # as `pool_kernels.drive` cuts them
+    place = np.arange(count)
+    part = np.searchsorted(starts, place, side="right") - 1
+    return np.lexsort((part, place - starts[part]))
 
 
 def scalar_type(dtype: np.dtype) -> type:
@@ -134,7 +141,7 @@ def _multiplier(
         if not calls:
             calls.append(OperandTrampoline(kernel, fixed, x, y, between, scalar))
         if not pool.drive_product(calls[0], x, y, alpha, beta, cuts, threads):
-            for lo, hi in ranges:
+            for lo, hi in sorted(ranges):
                 kernel(*fixed, x, y, *between, alpha, beta, lo, hi)
 
     return shared

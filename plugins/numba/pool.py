@@ -19,7 +19,7 @@ import numpy as np
 from spformats import dispatch
 
 from . import pool_kernels
-from .pool_kernels import STATE_WORDS, STOP, drive, serve, wait
+from .pool_kernels import LOWER, STATE_WORDS, STEP, STOP, TICKETS, drive, serve, wait
 from .trampoline import OperandTrampoline, Trampoline
 
 #: Products the caller runs alone after a helper with a range was kept from the CPU, and the most after repeated ones.
@@ -52,6 +52,7 @@ class _Pool:
     def __init__(self) -> None:
         self.busy = threading.Lock()
         self.state = np.zeros(STATE_WORDS, np.int64)
+        self.state[TICKETS::STEP] = LOWER
         self.wake: list[threading.Lock] = []
         self.asleep: list[bool] = []
         self.servers: list[threading.Thread] = []

@@ -28,7 +28,7 @@ from .simd import get, put
 
 # Places in the pool's state; what is written often has a cache line of its own.
 FINISHED, STOP, FUNCTION, ARGUMENTS, RANGES, COUNT, HELPERS, PARTS = 0, 8, 16, 17, 18, 19, 20, 21
-#: From here on a part's ticket, and one past its last range, every ``STEP`` words.
+#: From here on a part's ticket, and one past its last range, every ``STEP`` words. `LOWER` closes a ticket.
 TICKETS, STEP = 32, 8
 #: Most parts of a job; with more threads some begin in the same.
 MOST_PARTS = 256
@@ -38,20 +38,25 @@ PATIENCE = 20_000  # rounds a caller waits before it returns to Python, where si
 #: Rounds after which a thread that waits lets others run: where the system put a helper on the caller's own CPU, the
 #: product would stand still until the helper sleeps.
 WAY = 256
+#: Rounds after which a thread that waits looks for parts that others have not got done, in case it was late.
+LOOK = 32
 
 
 @kernel
-def _work(state, worker):
-    """Run one range if there is one for this worker (the caller is worker -1); returns whether there was."""
+def _work(state, worker, anywhere):
+    """Run one range if there is one for this worker (the caller is worker -1); returns whether there was.
+
+    Other parts than its own are looked at if ``anywhere``.
+    """
     part = worker + 1
     parts = get(state, PARTS)
-    for _ in range(parts):
+    for _ in range(parts if anywhere else min(parts, 1)):
         if part >= parts:
             part %= parts
         place = TICKETS + STEP * part
         ticket = load_word(state, place)
         at = ticket & LOWER
-        if at < get(state, place + 1) and worker < get(state, HELPERS):
+        if at < load_word(state, place + 1) and worker < get(state, HELPERS):
             function, arguments, ranges = get(state, FUNCTION), get(state, ARGUMENTS), get(state, RANGES)
             if swap_word(state, place, ticket, ticket + 1):
                 call(function, arguments, read_word(ranges, 2 * at), read_word(ranges, 2 * at + 1))
@@ -68,7 +73,8 @@ def serve(state, worker, patience):
     while idle < patience:
         if load_word(state, STOP) != 0:
             return True
-        if _work(state, worker):
+        # Who found nothing anywhere finds nothing before the next job, and that opens its own part.
+        if _work(state, worker, idle % LOOK == 0):
             idle = 0
         else:
             pause()
@@ -95,9 +101,9 @@ def drive(state, function, arguments, ranges, helpers):
     store_word(state, FINISHED, 0)
     for part in range(parts):
         place = TICKETS + STEP * part
-        put(state, place + 1, (part + 1) * count // parts)
+        store_word(state, place + 1, (part + 1) * count // parts)
         store_word(state, place, (((load_word(state, place) >> 32) + 1) << 32) + part * count // parts)
-    while _work(state, -1):
+    while _work(state, -1, True):
         pass
     return wait(state)
 

@@ -19,9 +19,9 @@ def vector_registers() -> tuple[int, int]:
 
 
 @cache
-def data_path() -> int:
-    """Bytes that are worked on at once: Zen 4 takes its registers of 64 bytes by halves."""
-    return 32 if binding.get_host_cpu_name() == "znver4" else vector_registers()[1]
+def works_by_halves() -> bool:
+    """Whether registers of 64 bytes are worked on by halves, as on Zen 4."""
+    return binding.get_host_cpu_name() == "znver4"
 
 
 @cache

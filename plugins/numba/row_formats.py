@@ -115,7 +115,7 @@ def _prepare(A: Any, dtype: np.dtype, trans: str, *, matrix: bool) -> Run:
 
     def ranges(k: int) -> list:
         ascending = split(n, fixed + k * column, weights, align, serial=SERIAL_ROWS)
-        return between(heavy_first(ascending, weights), skipped)
+        return heavy_first(between(ascending, skipped), weights)
 
     if matrix:
         notes: dict = A._plan("numba far reads", lambda A: {})

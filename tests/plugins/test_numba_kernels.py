@@ -151,13 +151,13 @@ def test_padding_that_holds_rubbish_is_never_used(format, layout):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("mean", "widest"), [(2, 0), (6, 4), (20, 8)])
-@pytest.mark.parametrize("path", [32, 64])
-def test_csr_vectors_fit_the_data_path(monkeypatch, path, mean, widest, dtype):
-    monkeypatch.setattr(csr_kernels, "data_path", lambda: path)
+@pytest.mark.parametrize("halves", [False, True])
+def test_csr_vectors_are_half_as_wide_where_the_cpu_works_by_halves(monkeypatch, halves, mean, widest, dtype):
+    monkeypatch.setattr(csr_kernels, "works_by_halves", lambda: halves)
     rng = np.random.default_rng(1)
     S = sp.random_array((200, 150), density=mean / 150, rng=rng, dtype=np.float64).astype(dtype).tocsr()
     size = np.dtype(dtype).itemsize
-    assert csr_kernels.width_for(200, 200 * mean, size) == (4 if widest * size > path else widest)
+    assert csr_kernels.width_for(200, 200 * mean, size) == (4 if halves and widest * size > 32 else widest)
     x = rng.standard_normal(150).astype(dtype)
     bound = 30 * np.finfo(dtype).eps * (abs(S) @ abs(x))
     assert (abs(sf.asarray(S, format="csr") @ x - S.astype(np.float64) @ x.astype(np.float64)) <= bound).all()

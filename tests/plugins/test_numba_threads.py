@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import spformats as sf
-from spformats_plugins.numba import launch, pool
+from spformats_plugins.numba import launch, pool, pool_kernels
 from spformats_plugins.numba.jit import kernel
 from spformats_plugins.numba.launch import Spread
 
@@ -187,14 +187,38 @@ def test_order_of_ranges(threads, count, heavy):
     weights = np.concatenate([[0], np.cumsum(work)])
     ranges = [(i, i + 1) for i in range(count)]
     with sf.config(threads=threads):
-        ordered, turned = launch.heavy_first(ranges, weights), launch.in_turn(ranges)
+        ordered, turned = launch.heavy_first(ranges, weights), launch.by_turns(ranges)
     assert sorted(ordered) == sorted(turned) == ranges
     parts = min(threads, max(count, 1))
-    heads = {part * count // parts for part in range(parts)}
+    cuts = [part * count // parts for part in range(parts + 1)]
+    heads = set(cuts[:-1])
     assert sum(ordered[i][0] >= count - heavy for i in heads if i < count) == min(heavy, parts)
     light = [cut for cut in ordered if cut[0] < count - heavy]
     assert light == sorted(light)
-    assert turned[: len(ranges[::threads])] == ranges[::threads]
+    for part in range(parts):  # the i-th ranges of all parts are neighbours
+        assert all(at // parts == i for i, (at, _) in enumerate(turned[cuts[part] : cuts[part + 1]][: count // parts]))
+
+
+def test_part_used_for_the_first_time_is_closed():
+    """A helper that sees the end of a part before its ticket must not take a range."""
+    state = pool._Pool().state
+    state[pool_kernels.PARTS], state[pool_kernels.HELPERS] = 4, 3
+    state[pool_kernels.TICKETS + 1 :: pool_kernels.STEP] = 10
+    before = state.copy()
+    assert not pool_kernels.serve(state, 1, 100) and (state == before).all()
+
+
+@pytest.mark.parametrize("threads", [[2, 5, 3, 1, 7], [300]])
+def test_jobs_of_other_numbers_of_threads(threads):
+    """Fewer parts than the job before, more than any before, more than there are tickets."""
+    seen = np.zeros(999, np.int64)
+    total = 0
+    for _ in range(30):
+        for number in threads:
+            with sf.config(threads=number):
+                Spread(count, (), [(i, i + 1) for i in range(999)])(seen)
+            total += 1
+            assert (seen == total).all()
 
 
 @pytest.mark.parametrize("threads", [2, 3, 64])
