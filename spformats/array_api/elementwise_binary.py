@@ -101,13 +101,14 @@ def apply(name: str, x1: Any, x2: Any) -> Any:
 
 @at_home
 def _applied(name: str, x1: Any, x2: Any) -> Any:
-    if not (is_sparse(x1) or is_sparse(x2)):
+    first, second = is_sparse(x1), is_sparse(x2)
+    if not (first or second):
         return getattr(storage(x1, x2), name)(x1, x2)
-    function = functools.partial(held, getattr(storage(*(x for x in (x1, x2) if is_sparse(x))), name))
+    function = functools.partial(held, getattr(storage(x1 if first else x2), name))
     pattern = _TABLE[name][0]
-    if is_sparse(x1) and is_sparse(x2):
+    if first and second:
         return _two(name, function, x1, x2, pattern)
-    if is_sparse(x1):
+    if first:
         return _with_other(name, function, x1, x2, pattern, swapped=False)
     return _with_other(name, lambda a, b: function(b, a), x2, x1, pattern, swapped=True)
 
@@ -149,14 +150,13 @@ def _with_other(name: str, function: Callable[..., Any], A: Any, other: Any, pat
         other = np.asarray(other)
     if not is_dense(other) and not isinstance(other, int | float | complex):
         raise TypeError(f"{name} takes arrays and numbers, got {type(other).__name__}")
-    xp = storage(A)
     if is_dense(other) and type(A._holder.data).__module__ != type(other).__module__:
         other = _adopted(name, A, other)
     at_zero: Any = None
     if pattern != INTERSECTION:
         with np.errstate(all="ignore"):  # a question, not yet a result
-            at_zero = function(xp.zeros((1,) * max(getattr(other, "ndim", 0), 1), dtype=A.dtype), other)
-    keeps = at_zero is None or not bool(xp.any(xp.astype(at_zero, xp.bool)))
+            at_zero = function(A._library.zeros((1,) * max(getattr(other, "ndim", 0), 1), dtype=A.dtype), other)
+    keeps = at_zero is None or not _any(at_zero)
     if getattr(other, "ndim", 0) == 0:
         if keeps:
             result = over_stored(A, lambda values: function(values, other))
@@ -181,6 +181,13 @@ def _with_other(name: str, function: Callable[..., Any], A: Any, other: Any, pat
             at_zero.dtype,
         )
     return function(A.todense(), other)
+
+
+def _any(values: Any) -> bool:
+    if isinstance(values, np.ndarray):
+        return bool(values.any())
+    xp = storage(values)
+    return bool(xp.any(xp.astype(values, xp.bool)))
 
 
 def _adopted(name: str, A: Any, other: Any) -> Any:

@@ -38,7 +38,7 @@ def combine(function: Callable[..., Any], arrays: list[SparseArray], pattern: st
     first = arrays[0]
     _check(arrays)
     alike = _transposed_alike(arrays)
-    if alike is not None:
+    if alike:
         return combine(function, alike, pattern)._transpose_of("T")
     if all(same_layout(first, other) for other in arrays[1:]):
         return first._with_data(laid_out_like(function(*(A.data for A in arrays)), first.data))
@@ -60,32 +60,30 @@ def combine(function: Callable[..., Any], arrays: list[SparseArray], pattern: st
 
 def _check(arrays: list[SparseArray]) -> None:
     first = arrays[0]
+    namespace = first._namespace
     for other in arrays[1:]:
         if other.shape != first.shape:
             raise ValueError(f"shapes {first.shape} and {other.shape} differ")
-        if other._namespace != first._namespace:
+        if other._namespace != namespace:
             raise TypeError(
-                f"one operand holds {first._namespace} arrays and another {other._namespace} arrays; "
+                f"one operand holds {namespace} arrays and another {other._namespace} arrays; "
                 "move one with to_device or to_namespace"
             )
 
 
-def _transposed_alike(arrays: list[SparseArray]) -> list[SparseArray] | None:
-    """The arrays that all of these are lazy transposes of, where that is so."""
-    sources = [A._source for A in arrays]
-    if all(source is not None and source[1] == "T" for source in sources):
-        return [source[0] for source in sources if source is not None]
-    return None
+def _transposed_alike(arrays: list[SparseArray]) -> list[SparseArray]:
+    """The arrays that all of these are lazy transposes of; nothing where one is no transpose."""
+    sources = [A._source for A in arrays if A._source is not None and A._source[1] == "T"]
+    return [source[0] for source in sources] if len(sources) == len(arrays) else []
 
 
 def same_layout(A: SparseArray, B: SparseArray) -> bool:
     """Whether two arrays store the same entries at the same places."""
-    if type(A) is not type(B) or A._parameters() != B._parameters():
-        return False
-    parts, others = A._parts(), B._parts()
     return (
-        all(_equal(parts[name], others[name]) for name in A.components[1:])
-        and parts["data"].shape == others["data"].shape
+        type(A) is type(B)
+        and A.data.shape == B.data.shape
+        and all([getattr(A, name) == getattr(B, name) for name in A.parameters])
+        and all(_equal(getattr(A, name), getattr(B, name)) for name in A.components[1:])
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from spformats.dispatch import namespace_of
 from spformats.formats import _arrays
 from spformats.formats._format_name import FormatName
 from spformats.formats.device import at_home, home_of
@@ -144,7 +145,11 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
 
     def _with_data(self, data: Any) -> Self:
         """The same layout with other values; the index arrays are shared."""
-        return type(self)._build({**self._parts(), "data": data}, self.shape, **self._parameters())
+        if self._source is not None:
+            return type(self)._build({**self._parts(), "data": data}, self.shape, **self._parameters())
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, data=_arrays.read_only(data), dtype=data.dtype, _plans={})
+        return made
 
     def _plan(self, key: Any, factory: Callable[[Self], Any]) -> Any:
         """Something derived from this array, made once and kept with it (and dropped by pickle and copy)."""
@@ -165,7 +170,7 @@ class SparseArray(LazyTranspose, Operators, Comparison, Access, ArrayObject, Dis
 
     @property
     def _namespace(self) -> str:
-        return type(self._holder.data).__module__.partition(".")[0]
+        return namespace_of(type(self._holder.data))
 
     @property
     def nbytes(self) -> int:
