@@ -7,7 +7,8 @@
 In every repeat our formats and the peers take turns, so that a slow spell of the machine meets all of them. A turn
 begins with a pause, in which the threads of the one before go to sleep, and a product that is not timed, which wakes
 one's own: as in a solver, where one product follows another. The result is a pyperf suite (``python -m pyperf stats
-results.json``); its metadata hold the bytes a product must move, and the triad is measured in turn with the products.
+results.json``); its metadata hold the bytes a product must move. The triad and the sum of an array, which only reads,
+are measured in turn with the products.
 ``cpu_report.py`` makes a table and a plot. GFLOPS are 2·nnz/t. Needs pyperf; with sparse_dot_mkl and MKL installed,
 they are peers too.
 """
@@ -53,10 +54,28 @@ def _triad(a, b, c, lo, hi):
         c[i] = a[i] + 3.0 * b[i]
 
 
+@numba.njit(nogil=True, fastmath=True)
+def _sum(a, sums, lo, hi):
+    total = 0.0
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        total += a[i]
+    sums[lo] = total
+
+
 def triad(n: int = 1 << 22) -> tuple[Callable[[], Any], int]:
     """The STREAM triad over 100 MB, and the bytes it moves (the read of c before it is written is not counted)."""
     a, b, c = np.ones((3, n))
-    return Spread(_triad, (a, b, c), [(i * n // 8, (i + 1) * n // 8) for i in range(8)]), 3 * a.nbytes
+    return Spread(_triad, (a, b, c), _eighths(n)), 3 * a.nbytes
+
+
+def reading(n: int = 3 << 22) -> tuple[Callable[[], Any], int]:
+    """The sum of 100 MB, which is as fast as memory is read in order, and these bytes."""
+    a = np.ones(n)
+    return Spread(_sum, (a, np.empty(n)), _eighths(n)), a.nbytes
+
+
+def _eighths(n: int) -> list[tuple[int, int]]:
+    return [(i * n // 8, (i + 1) * n // 8) for i in range(8)]
 
 
 def diagonal_cases() -> Iterator[Case]:
@@ -137,13 +156,13 @@ def measure(suite: list[pyperf.Benchmark], case: Case, dtype: str, k: int | None
         label = f"spformats {format}"
         contestants[label] = lambda A=A: dispatch.run(operation, A, x, y, 1, 0)
         nbytes[label] = A.nbytes + x.nbytes + y.nbytes
-    stream, stream_bytes = triad()
-    contestants["triad"], nbytes["triad"] = stream, stream_bytes
+    contestants["triad"], nbytes["triad"] = triad()
+    contestants["read"], nbytes["read"] = reading()
     want = csr @ x
     bound = 100 * np.finfo(dtype).eps * (abs(csr) @ abs(x))
     for label, product in contestants.items():
         got = product()
-        if label != "triad":
+        if label not in ("triad", "read"):
             got = y if label.startswith("spformats") else got
             assert (abs(got - want) <= bound).all(), f"{name}: {label} is wrong"
         product()

@@ -3,7 +3,8 @@
     python benchmarks/cpu_report.py benchmarks/results/cpu_*.json.gz --plot cpu.svg
 
 The table is Markdown on standard output. "of triad" is the bandwidth a product reached, its arrays and vectors counted
-once, as a share of the triad measured in turn with it; it exceeds 1 where the working set fits the cache.
+once, as a share of the triad measured in turn with it; it exceeds 1 where the working set fits the cache. "Of read" is
+the same beside the sum of an array: what memory gives to a product, nearly all of whose bytes are read.
 """
 
 from __future__ import annotations
@@ -36,17 +37,22 @@ def best(times: dict[str, tuple[float, int]], *groups: str) -> str:
     return min((c for c in times if c.split()[0] in groups), key=lambda c: times[c][0])
 
 
-def rows(cases: dict[Case, dict[str, Any]]) -> list[tuple[Case, str, str, float, float, float, float]]:
-    """Case, our best format, the best peer, our time, times ahead of the peer, share of triad, GFLOPS."""
+def share(times: dict[str, tuple[float, int]], product: str, of: str) -> float:
+    """The bandwidth of a product as a share of that of the triad or the sum."""
+    (seconds, nbytes), (least, moved) = times[product], times[of]
+    return nbytes / seconds / (moved / least)
+
+
+def rows(cases: dict[Case, dict[str, Any]]) -> list[tuple[Case, str, str, float, float, float, float, float]]:
+    """Case, our best format, the best peer, our time, times ahead of the peer, shares of triad and sum, GFLOPS."""
     found = []
     for key, case in cases.items():
         times = case["times"]
         ours, peer = best(times, "spformats"), best(times, *PEERS)
-        seconds, nbytes = times[ours]
-        triad_seconds, triad_bytes = times["triad"]
-        share = nbytes / seconds / (triad_bytes / triad_seconds)
+        seconds = times[ours][0]
+        shares = share(times, ours, "triad"), share(times, ours, "read")
         gflops = 2 * case["nnz"] * key[2] / seconds / 1e9
-        found.append((key, ours, peer, seconds, times[peer][0] / seconds, share, gflops))
+        found.append((key, ours, peer, seconds, times[peer][0] / seconds, *shares, gflops))
     return found
 
 
@@ -56,14 +62,14 @@ def table(machine: dict[str, Any], cases: dict[Case, dict[str, Any]]) -> str:
     lines = [
         f"{cpu}, {machine['threads']} threads, {date}. Times in ms, the best of interleaved repeats.",
         "",
-        "| case | values | columns | ours | ms | GFLOPS | of triad | best peer | ahead |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| case | values | columns | ours | ms | GFLOPS | of triad | of read | best peer | ahead |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for (name, dtype, columns), ours, peer, seconds, ahead, share, gflops in found:
+    for (name, dtype, columns), ours, peer, seconds, ahead, of_triad, of_read, gflops in found:
         shown = f"**×{ahead:.2f}**" if ahead < 1 else f"×{ahead:.2f}"
         lines.append(
             f"| {name} | {dtype} | {columns} | {ours.removeprefix('spformats ')} | {seconds * 1e3:.3f} | {gflops:.2f} "
-            f"| {share:.2f} | {peer} | {shown} |"
+            f"| {of_triad:.2f} | {of_read:.2f} | {peer} | {shown} |"
         )
     mean = math.exp(sum(math.log(row[4]) for row in found) / len(found))
     lost = sum(row[4] < 1 for row in found)

@@ -9,14 +9,18 @@ import numpy as np
 
 from spformats import dispatch
 
-from . import bsr_kernels, bsr_source, bsr_spmm_source, bsr_vector_source
+from . import bsr_kernels, bsr_rows_source, bsr_source, bsr_spmm_source, bsr_vector_source
 from .launch import Run, heavy_first, matrix_run, prefetch_distance, split, vector_run
 from .operands import readable
 from .registers import foresees_rows
 from .scatter import Scatter, scatter_run
 
-#: Blocks of up to this many entries are written out; larger ones run in loops.
-LARGEST = 64
+#: Entries and columns of the blocks that may be written out.
+LARGEST, LONGEST = 64, 8
+#: Bytes of the vectors that rows of blocks are read in.
+VECTOR = 32
+#: Entries of a block from which on its rows are done together, with few columns and with more than FEW_COLUMNS.
+HIGH, FEW_COLUMNS = (36, 65), 32
 #: Blocks in a row from which on a block is read as vectors in double precision: their lanes are summed at its end.
 LONG_ROW = 8
 #: Bytes of a block up to which asking ahead pays on a CPU whose prefetchers foresee rows: it must look for a place in x
@@ -26,13 +30,27 @@ SMALL_BLOCK = 96
 
 def spmv_kernel(A: Any) -> Callable[..., Any]:
     """The kernel of y = A x for A's block size and values."""
-    R, C = A.blocksize
-    if R * C > LARGEST:
-        return bsr_kernels.spmv
+    (R, C), itemsize = A.blocksize, A.dtype.itemsize
+    asks = R * C * itemsize <= SMALL_BLOCK or not foresees_rows()
+    far = prefetch_distance(A.data) if asks else 0
+    if _by_rows(A):
+        return bsr_rows_source.spmv(R, C, min(VECTOR // itemsize, 1 << (C - 1).bit_length()), far)
     single = A.dtype in (np.float32, np.complex64)
-    vectors = C <= 8 and (single or len(A.indices) >= LONG_ROW * (len(A.indptr) - 1))
-    asks = R * C * A.dtype.itemsize <= SMALL_BLOCK or not foresees_rows()
-    return (bsr_vector_source if vectors else bsr_source).spmv(R, C, prefetch_distance(A.data) if asks else 0)
+    return (bsr_vector_source if single or _has_long_rows(A) else bsr_source).spmv(R, C, far)
+
+
+def _by_rows(A: Any) -> bool:
+    """Whether the rows of a block are read as vectors of their own, not all of them as one run."""
+    R, C = A.blocksize
+    if R * C > LARGEST or C > LONGEST:
+        return True
+    if not _has_long_rows(A):
+        return False
+    return C > 1 if A.dtype == np.complex128 else A.dtype == np.float64 and C >= 4 and R > 1
+
+
+def _has_long_rows(A: Any) -> bool:
+    return len(A.indices) >= LONG_ROW * (len(A.indptr) - 1)
 
 
 def arrays_of(A: Any) -> tuple:
@@ -65,9 +83,15 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     R, C = A.blocksize
     indptr, block_rows = A.indptr, len(A.indptr) - 1
     matrix_bytes, column_bytes = _bytes(A, dtype, result)
-    chosen = bsr_spmm_source.spmm(R % 4), arrays_of(A)
+    arrays = arrays_of(A)
+    fours, rest = divmod(R, bsr_spmm_source.ROWS)
+
+    def choose(k: int) -> tuple[Callable[..., Any], tuple]:
+        high = R > bsr_spmm_source.ROWS and R * C >= HIGH[k > FEW_COLUMNS]
+        return bsr_spmm_source.spmm(fours > 0, rest, C if C <= LONGEST else None, high), arrays
+
     run = matrix_run(
-        lambda k: chosen,
+        choose,
         block_rows * R,
         result,
         lambda k: heavy_first(split(block_rows, matrix_bytes + k * column_bytes, indptr), indptr),

@@ -18,7 +18,7 @@ from .generated import define
 
 #: Diagonals summed side by side: of more than WHOLE, about TOGETHER at a time.
 TOGETHER, WHOLE = 7, 8
-BLOCK = 1 << 18  # bytes of y: long runs for the prefetchers, and incomplete sums stay in the second-level cache
+BLOCK = 1 << 19  # bytes of y: long runs for the prefetchers, and incomplete sums stay in the second-level cache
 EDGE = 1024  # rows where diagonals begin or end: those that do go one by one
 LINE = 64
 REST = 8, 1  # rows of a vector where fewer are left than the passes take at once
