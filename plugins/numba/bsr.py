@@ -9,11 +9,12 @@ import numpy as np
 
 from spformats import dispatch
 
-from . import bsr_kernels, bsr_rows_source, bsr_source, bsr_spmm_source, bsr_vector_source
+from . import bsr_rows_source, bsr_scatter_source, bsr_source, bsr_spmm_source, bsr_vector_source
 from .launch import Run, heavy_first, matrix_run, prefetch_distance, split, vector_run
 from .operands import readable
 from .registers import foresees_rows
 from .scatter import Scatter, scatter_run
+from .scatter_kernels import block_window
 
 #: Entries and columns of the blocks that may be written out.
 LARGEST, LONGEST = 64, 8
@@ -102,13 +103,15 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
 def _transposed(A: Any, dtype: np.dtype, result: np.dtype, trans: str, *, matrix: bool) -> Run:
     R, C = A.blocksize
     conj = trans == "C" and A.dtype.kind == "c"
-    if R * C <= LARGEST and not matrix:
-        kernel = bsr_source.scatter(R, C, conj)
+    if matrix:
+        kernel = bsr_scatter_source.panels(*(n if n <= LONGEST else None for n in (R, C)), conj)
+    elif R * C <= LARGEST:
+        kernel = bsr_scatter_source.small(R, C, conj)
     else:
-        kernel = bsr_kernels.scatter_conj if conj else bsr_kernels.scatter
+        kernel = bsr_scatter_source.large(R % bsr_scatter_source.ROWS, conj)
     arrays = arrays_of(A)
     indices, indptr = arrays[1], arrays[2]
-    plan = Scatter(kernel, arrays, lambda lo, hi: bsr_kernels.window(indices, indptr, C, lo, hi), indptr, 1)
+    plan = Scatter(kernel, arrays, lambda lo, hi: block_window(indices, indptr, C, lo, hi), indptr, 1)
     size = -(-A.shape[1] // C) * C
     run = scatter_run(plan, size, dtype, result, sum(_bytes(A, dtype, result)), matrix=matrix)
     return over_the_edge(run, A.shape[::-1], (C, R))

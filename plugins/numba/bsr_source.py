@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 from .generated import define
-from .scatter_kernels import opened
 
 
 @cache
@@ -42,31 +41,3 @@ def spmv(R: int, C: int, far: int) -> Callable[..., Any]:
         *(f"            put(y, t + {r}, alpha * s{r} + beta * get(y, t + {r}))" for r in range(R)),
     ]
     return define(name, lines)
-
-
-@cache
-def scatter(R: int, C: int, conj: bool) -> Callable[..., Any]:
-    """Ranges of a transposed product with one right-hand side, see `spformats_plugins.numba.scatter`."""
-    name = f"bsr_scatter_{R}x{C}" + "_conj" * conj
-    value = "np.conj(get(data, q + {}))" if conj else "get(data, q + {})"
-    lines = [
-        f"def {name}(data, indices, ptr, R, C, cuts, starts, shifts, x, y, sums, k, alpha, beta, lo, hi):",
-        "    a = y.dtype.type(alpha)",
-        "    for t in range(lo, hi):",
-        "        target, shift = opened(y, sums, starts, t, 1, beta), get(shifts, t)",
-        "        p = get(ptr, get(cuts, t))",
-        "        for i in range(get(cuts, t), get(cuts, t + 1)):",
-        "            end = get(ptr, i + 1)",
-        *(f"            x{r} = a * get(x, i * {R} + {r})" for r in range(R)),
-        "            while p < end:",
-        f"                j = np.int64(get(indices, p)) * {C} + shift",
-        f"                q = p * {R * C}",
-        *(
-            f"                put(target, j + {c}, get(target, j + {c}) + "
-            + " + ".join(f"{value.format(r * C + c)} * x{r}" for r in range(R))
-            + ")"
-            for c in range(C)
-        ),
-        "                p += 1",
-    ]
-    return define(name, lines, opened=opened)

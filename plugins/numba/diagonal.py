@@ -12,6 +12,7 @@ from spformats import dispatch
 from . import diagonal_source, diagonal_spmm_source, launch, pool
 from .caches import last_cache_bytes
 from .launch import PER_THREAD, Run, by_turns, is_large, matrix_run, split, vector_run
+from .registers import run_bytes
 
 FORMATS = ("cds", "hm", "cdm")
 _SAMPLE = 64
@@ -72,7 +73,7 @@ def prepare_spmv(A: Any, dtype: np.dtype, trans: str) -> Run:
     conj = trans == "C" and A.dtype.kind == "c"
     nbytes = sum(_bytes(A, t, dtype, result))
     width = 64 if result.itemsize == 4 else 32  # four registers of 64 bytes, of float32 and float64
-    kernel = diagonal_source.spmv(conj, width, launch.STREAMED)
+    kernel = diagonal_source.spmv(conj, width, run_bytes(), launch.STREAMED)
     values = t.flat[t.const_at]
     arrays = (t.flat, t.base, t.offsets, values.conj() if conj else values, t.const_offsets, t.cols)
     return vector_run(kernel, arrays, t.rows, result, split(t.rows, nbytes))

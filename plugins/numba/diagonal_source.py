@@ -18,14 +18,13 @@ from .generated import define
 
 #: Diagonals summed side by side: of more than WHOLE, about TOGETHER at a time.
 TOGETHER, WHOLE = 7, 8
-BLOCK = 1 << 19  # bytes of y: long runs for the prefetchers, and incomplete sums stay in the second-level cache
 EDGE = 1024  # rows where diagonals begin or end: those that do go one by one
 LINE = 64
 REST = 8, 1  # rows of a vector where fewer are left than the passes take at once
 
 
 @cache
-def spmv(conj: bool, width: int, streamed: int) -> Callable[..., Any]:
+def spmv(conj: bool, width: int, block: int, streamed: int) -> Callable[..., Any]:
     """``kernel(flat, base, offsets, const, const_offsets, cols, x, y, alpha, beta, lo, hi)``.
 
     Parameters
@@ -34,10 +33,13 @@ def spmv(conj: bool, width: int, streamed: int) -> Callable[..., Any]:
         Conjugate the matrix.
     width : int
         Rows of a vector, which may take several registers.
+    block : int
+        Bytes of y in a block of rows: long runs for the prefetchers, while incomplete sums stay in the second-level
+        cache.
     streamed : int
         Bytes of a y that is written past the caches.
     """
-    name = f"diagonal_spmv_{width}_{streamed}" + "_conj" * conj
+    name = f"diagonal_spmv_{width}_{block}_{streamed}" + "_conj" * conj
     lines = [
         f"def {name}(flat, base, offsets, const, const_offsets, cols, x, y, alpha, beta, lo, hi):",
         "    stored, fixed = offsets.size, const_offsets.size",
@@ -45,7 +47,7 @@ def spmv(conj: bool, width: int, streamed: int) -> Callable[..., Any]:
         "    at, shift = np.empty(stored, np.int64), np.empty(stored, np.int64)",
         "    const_at = np.empty(fixed, np.int64)",
         "    fresh = beta == 0",
-        f"    block = {BLOCK} // y.itemsize",
+        f"    block = {block} // y.itemsize",
         # NumPy takes a complex y for aligned where its parts are
         f"    aside = fresh and y.nbytes >= {streamed} and y.ctypes.data % y.itemsize == 0",
         # whole lines begin where this plus the row is a multiple of per_line

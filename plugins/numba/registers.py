@@ -31,3 +31,13 @@ def foresees_rows() -> bool:
     Blocks of two lines lose a tenth to a fifth there. On Zen 5 and on Intel rows gain that much and more, blocks too.
     """
     return binding.get_host_cpu_name() == "znver4"
+
+
+@cache
+def run_bytes() -> int:
+    """Bytes of the results for which the diagonals of a pass are read on before others have their turn.
+
+    Incomplete sums of so many rows wait in the second-level cache. With twice as many two threads gain a twentieth on
+    Zen 4, one thread loses as much on Intel.
+    """
+    return 1 << (19 if binding.get_host_cpu_name() == "znver4" else 18)

@@ -14,6 +14,8 @@ from .jit import kernel
 from .row_kernels import BLOCKED, JAGGED, ROWS, STRIDED, WIDTH
 from .simd import get, put, vload, vmuladd, vstore
 
+HALF = WIDTH // 2
+
 
 def make_window(layout: int):
     """First column and one past the last column that rows lo to hi touch; (0, 0) if none."""
@@ -35,6 +37,17 @@ def make_window(layout: int):
         return (first, last + 1) if last >= 0 else (np.int64(0), np.int64(0))
 
     return window
+
+
+@kernel
+def block_window(indices, ptr, C, lo, hi):
+    """First column and one past the last column that block rows lo to hi touch; (0, 0) if none."""
+    first, last = np.int64(1 << 62), np.int64(-1)
+    for p in range(get(ptr, lo), get(ptr, hi)):
+        j = np.int64(get(indices, p))
+        first = min(first, j)
+        last = max(last, j)
+    return (first * C, (last + 1) * C) if last >= 0 else (np.int64(0), np.int64(0))
 
 
 @kernel
@@ -92,6 +105,10 @@ def make_scatter(layout: int, conj: bool):
                             acc = vload(target, q + c, WIDTH)
                             vstore(target, q + c, vmuladd(acc, v, vload(x, row * k + c, WIDTH)))
                             c += WIDTH
+                        if c + HALF <= k:
+                            acc = vload(target, q + c, HALF)
+                            vstore(target, q + c, vmuladd(acc, v, vload(x, row * k + c, HALF)))
+                            c += HALF
                         while c < k:
                             put(target, q + c, get(target, q + c) + v * get(x, row * k + c))
                             c += 1

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import spformats as sf
 from spformats import dispatch
 from spformats.testing import check_kernel
-from spformats_plugins.numba import csr_kernels
+from spformats_plugins.numba import csr_kernels, diagonal
 
 LAYOUTS = [
     ("csr", {}),
@@ -161,3 +161,15 @@ def test_csr_vectors_are_half_as_wide_where_the_cpu_works_by_halves(monkeypatch,
     x = rng.standard_normal(150).astype(dtype)
     bound = 30 * np.finfo(dtype).eps * (abs(S) @ abs(x))
     assert (abs(sf.asarray(S, format="csr") @ x - S.astype(np.float64) @ x.astype(np.float64)) <= bound).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_diagonals_give_the_same_bits_in_blocks_of_any_length(monkeypatch, dtype):
+    matrix, _ = large("cds")
+    x = np.random.default_rng(5).standard_normal(matrix.shape[1]).astype(dtype)
+    results = []
+    for block in (1 << 14, 1 << 18, 1 << 19):  # 1,024 rows of complex numbers, more than there are
+        monkeypatch.setattr(diagonal, "run_bytes", lambda block=block: block)
+        results.append(sf.asarray(matrix.astype(dtype), format="cds") @ x)
+    assert np.allclose(results[0], matrix @ x)
+    assert results[0].tobytes() == results[1].tobytes() == results[2].tobytes()
