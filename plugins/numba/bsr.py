@@ -22,8 +22,9 @@ LARGEST, LONGEST = 64, 8
 VECTOR = 32
 #: Entries of a block from which on its rows are done together, with few columns and with more than FEW_COLUMNS.
 HIGH, FEW_COLUMNS = (36, 65), 32
-#: Blocks in a row from which on a block is read as vectors in double precision: their lanes are summed at its end.
-LONG_ROW = 8
+#: From which on double precision is read as vectors, whose lanes are summed at the end of a row: blocks in a row for
+#: blocks as one run, entries of a row for row by row.
+LONG_ROW, LONG_ROW_OF_ENTRIES = 8, 16
 #: Bytes of a block up to which asking ahead pays on a CPU whose prefetchers foresee rows: it must look for a place in x
 #: so often that it falls behind them.
 SMALL_BLOCK = 96
@@ -45,13 +46,18 @@ def _by_rows(A: Any) -> bool:
     R, C = A.blocksize
     if R * C > LARGEST or C > LONGEST:
         return True
-    if not _has_long_rows(A):
-        return False
-    return C > 1 if A.dtype == np.complex128 else A.dtype == np.float64 and C >= 4 and R > 1
+    if A.dtype == np.complex128:
+        return C > 1 and _has_long_rows(A)
+    return A.dtype == np.float64 and R > 1 and C >= 4 and _blocks_in_a_row(A) * C >= LONG_ROW_OF_ENTRIES
 
 
 def _has_long_rows(A: Any) -> bool:
-    return len(A.indices) >= LONG_ROW * (len(A.indptr) - 1)
+    return _blocks_in_a_row(A) >= LONG_ROW
+
+
+def _blocks_in_a_row(A: Any) -> float:
+    """How many there are on average."""
+    return len(A.indices) / max(1, len(A.indptr) - 1)
 
 
 def arrays_of(A: Any) -> tuple:

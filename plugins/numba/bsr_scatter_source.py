@@ -14,7 +14,7 @@ ROWS = 4
 #: Elements of the vectors along a row of a block, the widest first.
 WIDTHS = 8, 4, 2, 1
 #: Panels of columns of x: vectors, their width, and whether one may follow another.
-PANELS = (4, 8, "while"), (1, 8, "while"), (1, 4, "if"), (1, 1, "while")
+PANELS = (4, 8, "while"), (1, 8, "while"), (1, 4, "if"), (1, 2, "if"), (1, 1, "if")
 
 
 def _define(name: str, conj: bool, head: list[str], block_row: list[str]) -> Callable[..., Any]:

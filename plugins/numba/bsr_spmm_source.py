@@ -11,7 +11,7 @@ from .generated import define
 #: Rows of a block that share each load of x.
 ROWS = 4
 #: Panels of columns: vectors, their width, and whether one may follow another.
-PANELS = (4, 8, "while"), (2, 8, "if"), (1, 8, "if"), (1, 4, "if"), (1, 1, "while")
+PANELS = (4, 8, "while"), (2, 8, "if"), (1, 8, "if"), (1, 4, "if"), (1, 2, "if"), (1, 1, "if")
 #: Sums that hide the latency of a multiply-add: fewer rows and vectors take several blocks at a time.
 SUMS = 4
 
