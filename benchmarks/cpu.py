@@ -40,6 +40,7 @@ os.environ.setdefault("KMP_BLOCKTIME", "1")
 
 Case = tuple[str, sp.csr_array, dict[str, dict[str, Any]], tuple[int, int] | None]
 BLOCKS = [(r, r) for r in range(2, 9)] + [(3, 2), (2, 3), (6, 3), (5, 4)]
+OTHER_BLOCKS = [(1, 4), (4, 1), (1, 9), (2, 8), (8, 2), (9, 9), (10, 10), (12, 12), (16, 16)]
 #: Entries a large matrix is scaled down to.
 ENTRIES = 6e6
 #: Seconds between turns: more than KMP_BLOCKTIME, for which MKL's threads spin on the cores after a product.
@@ -90,10 +91,10 @@ def diagonal_cases() -> Iterator[Case]:
         yield name, csr, {f: {} for f in ("cds", "hm", "cdm", "csr", "pjad")}, None
 
 
-def block_cases() -> Iterator[Case]:
+def block_cases(sizes: list[tuple[int, int]]) -> Iterator[Case]:
     rng = np.random.default_rng(0)
     width = 27
-    for R, C in BLOCKS:
+    for R, C in sizes:
         rows = int(ENTRIES / (width * R * C))
         first = np.clip(np.arange(rows) - width // 2, 0, rows - width)
         indices = (first[:, None] + np.arange(width)).ravel()
@@ -203,7 +204,8 @@ def measure(suite: list[pyperf.Benchmark], case: Case, dtype: str, k: int | None
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="pyperf JSON file to write")
-    parser.add_argument("--only", default="diagonals,blocks", help="of diagonals, blocks, paper, twins, files")
+    groups_there = "of diagonals, blocks, other-blocks, paper, twins, files"
+    parser.add_argument("--only", default="diagonals,blocks", help=groups_there)
     parser.add_argument("--twins", type=Path, help="folder with twins.py")
     parser.add_argument("--names", help="comma-separated twins")
     parser.add_argument("--files", type=Path, nargs="*", default=[], help="Matrix Market files")
@@ -214,7 +216,8 @@ def main() -> None:
     given = parser.parse_args()
     groups = {
         "diagonals": diagonal_cases,
-        "blocks": block_cases,
+        "blocks": lambda: block_cases(BLOCKS),
+        "other-blocks": lambda: block_cases(OTHER_BLOCKS),
         "paper": paper_case,
         "twins": lambda: twin_cases(given.twins, given.names.split(",") if given.names else None),
         "files": lambda: file_cases(given.files),

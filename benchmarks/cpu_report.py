@@ -38,8 +38,8 @@ def best(times: dict[str, tuple[float, int]], *groups: str) -> str:
 
 
 def share(times: dict[str, tuple[float, int]], product: str, of: str) -> float:
-    """The bandwidth of a product as a share of that of the triad or the sum."""
-    (seconds, nbytes), (least, moved) = times[product], times[of]
+    """The bandwidth of a product as a share of that of the triad or the sum; NaN where that was not measured."""
+    (seconds, nbytes), (least, moved) = times[product], times.get(of, (math.nan, 1))
     return nbytes / seconds / (moved / least)
 
 
@@ -66,10 +66,11 @@ def table(machine: dict[str, Any], cases: dict[Case, dict[str, Any]]) -> str:
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for (name, dtype, columns), ours, peer, seconds, ahead, of_triad, of_read, gflops in found:
+        read = "" if math.isnan(of_read) else f"{of_read:.2f}"
         shown = f"**×{ahead:.2f}**" if ahead < 1 else f"×{ahead:.2f}"
         lines.append(
             f"| {name} | {dtype} | {columns} | {ours.removeprefix('spformats ')} | {seconds * 1e3:.3f} | {gflops:.2f} "
-            f"| {of_triad:.2f} | {of_read:.2f} | {peer} | {shown} |"
+            f"| {of_triad:.2f} | {read} | {peer} | {shown} |"
         )
     mean = math.exp(sum(math.log(row[4]) for row in found) / len(found))
     lost = sum(row[4] < 1 for row in found)

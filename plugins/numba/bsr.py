@@ -16,7 +16,7 @@ from .registers import foresees_rows
 from .scatter import Scatter, scatter_run
 from .scatter_kernels import block_window
 
-#: Entries and columns of the blocks that may be written out.
+#: Entries of the blocks that are written out, and rows or columns up to which the compiler knows how many a block has.
 LARGEST, LONGEST = 64, 8
 #: Bytes of the vectors that rows of blocks are read in.
 VECTOR = 32
@@ -42,7 +42,7 @@ def spmv_kernel(A: Any) -> Callable[..., Any]:
 
 
 def _by_rows(A: Any) -> bool:
-    """Whether the rows of a block are read as vectors of their own, not all of them as one run."""
+    """Whether the rows of a block are read as vectors of their own."""
     R, C = A.blocksize
     if R * C > LARGEST or C > LONGEST:
         return True

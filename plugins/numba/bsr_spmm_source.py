@@ -12,8 +12,9 @@ from .generated import define
 ROWS = 4
 #: Panels of columns: vectors, their width, and whether one may follow another.
 PANELS = (4, 8, "while"), (2, 8, "if"), (1, 8, "if"), (1, 4, "if"), (1, 2, "if"), (1, 1, "if")
-#: Sums that hide the latency of a multiply-add: fewer rows and vectors take several blocks at a time.
-SUMS = 4
+#: Sums that hide the latency of a multiply-add: where there are fewer, of vectors up to SHORT, several blocks are taken
+#: at a time.
+SUMS, SHORT = 4, 4
 
 
 @cache
@@ -63,11 +64,11 @@ def _panels(sums: Callable[[int, int], list[str]], indent: str) -> list[str]:
 
 def _low(rows: int, vectors: int, width: int) -> list[str]:
     """Blocks of so many rows, one after the other, or several at a time where one has few sums."""
-    together = max(1, SUMS // (rows * vectors))
+    together = max(1, SUMS // (rows * vectors)) if width <= SHORT else 1
     names = [_names(rows, vectors, t) for t in range(together)]
     lines = [f"{s} = vzero(y, {width})" for t in names for row in t for s in row]
     lines += ["p = begin"]
-    for count in {together, 1}:
+    for count in sorted({together, 1}, reverse=True):
         lines += [
             f"while p + {count} <= end:",
             *(f"    j{t} = np.int64(get(indices, p + {t})) * C" for t in range(count)),

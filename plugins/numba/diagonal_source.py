@@ -47,7 +47,7 @@ def spmv(conj: bool, width: int, block: int, streamed: int) -> Callable[..., Any
         "    at, shift = np.empty(stored, np.int64), np.empty(stored, np.int64)",
         "    const_at = np.empty(fixed, np.int64)",
         "    fresh = beta == 0",
-        f"    block = {block} // y.itemsize",
+        f"    block = max({block} // y.itemsize, {EDGE})",
         # NumPy takes a complex y for aligned where its parts are
         f"    aside = fresh and y.nbytes >= {streamed} and y.ctypes.data % y.itemsize == 0",
         # whole lines begin where this plus the row is a multiple of per_line

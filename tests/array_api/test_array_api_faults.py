@@ -108,3 +108,13 @@ def test_operator_times_inf_keeps_padding_zero(factor):
 def test_operator_times_bool():
     A = sf.gallery.laplace1d(3)
     assert (A * True).dtype == A.dtype and not (A * np.False_).todense().any()
+
+
+def test_adding_a_lazy_transpose_of_another_layout_does_not_build_its_parts():
+    n = 20_000
+    column = sp.csr_array((np.ones(n), np.zeros(n, int), np.arange(n + 1)), shape=(n, n))  # one dense column
+    A = sf.asarray(column, format="pjad", bsize=4096)  # whose transpose would need 1 GB
+    B = sf.asarray(sp.eye_array(n).tocsr(), format="pjad", bsize=8)
+    lazy = A.T
+    assert (B + lazy).nnz == (A.T + B).nnz == 2 * n - 1
+    assert lazy._source is not None

@@ -7,7 +7,7 @@ import spformats as sf
 from spformats import dispatch
 
 #: Few rows or many, the columns of a whole number of vectors or not, a row of few vectors or many.
-BLOCKSIZES = [(1, 9), (3, 16), (2, 33), (6, 40), (9, 10), (4, 8), (7, 7), (13, 5), (70, 1)]
+BLOCKSIZES = [(1, 9), (3, 16), (2, 33), (6, 35), (9, 10), (4, 8), (7, 7), (13, 5), (70, 1)]
 ROWS = [[0, 2], [], [1], list(range(40)), [4, 8]]  # more than eight blocks a row on average
 
 
@@ -60,6 +60,18 @@ def test_columns(blocksize, k):
     y = np.ones_like(want)
     dispatch.run("spmm", A, x, y, 2, -1)
     assert (abs(y - (2 * want - 1)) <= 2 * bound + 8 * np.finfo(A.dtype).eps).all()
+
+
+@pytest.mark.parametrize("k", [None, 4, 47])
+@pytest.mark.parametrize(("blocksize", "dtype"), [((9, 10), "float64"), ((13, 5), "complex64"), ((1, 4), "float64")])
+def test_transposed(blocksize, dtype, k):
+    A = blocks(blocksize, dtype)
+    x = np.random.default_rng(8).standard_normal((A.shape[0], *([k] if k else []))).astype(dtype)
+    for trans, op in (("T", A.to_scipy_sparse().T), ("C", A.to_scipy_sparse().conj().T)):
+        want, bound = op @ x, tolerance(A) * (abs(op) @ abs(x))
+        y = np.ones_like(want)
+        dispatch.run("spmm" if k else "spmv", A, x, y, 2, -1, trans=trans)
+        assert (abs(y - (2 * want - 1)) <= 2 * bound + 8 * np.finfo(A.dtype).eps).all()
 
 
 @pytest.mark.parametrize("shape", [(), (4,)])
