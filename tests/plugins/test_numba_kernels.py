@@ -17,7 +17,7 @@ LAYOUTS = [
     ("pjad", {"bsize": 2}),
     ("pjad", {"bsize": 3, "sigma": 9}),
     ("pjad", {"bsize": 32, "sigma": 64}),
-    ("bsr", {"blocksize": (2, 3)}),
+    ("bsr", {"blocksize": (3, 2)}),
     ("bsr", {"blocksize": (5, 4)}),
     ("bsr", {"blocksize": (9, 10)}),
     ("cds", {}),
