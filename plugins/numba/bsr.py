@@ -10,7 +10,7 @@ import numpy as np
 from spformats import dispatch
 
 from . import bsr_rows_source, bsr_scatter_source, bsr_source, bsr_spmm_source, bsr_vector_source
-from .launch import Run, heavy_first, matrix_run, prefetch_distance, split, vector_run
+from .launch import Run, heavy_first, is_large, matrix_run, prefetch_distance, split, vector_run
 from .operands import readable
 from .registers import foresees_rows
 from .scatter import Scatter, scatter_run
@@ -60,6 +60,11 @@ def _blocks_in_a_row(A: Any) -> float:
     return len(A.indices) / max(1, len(A.indptr) - 1)
 
 
+def _known(count: int, A: Any) -> int | None:
+    """The rows or columns of a block where the compiler shall know them: where that saves more than it takes."""
+    return count if count <= LONGEST and is_large(A.data.nbytes) else None
+
+
 def arrays_of(A: Any) -> tuple:
     """What every BSR kernel takes first: values and block columns flat, pointers, block size."""
     return readable(A.data.reshape(-1)), readable(A.indices), readable(A.indptr), *A.blocksize
@@ -95,7 +100,7 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
 
     def choose(k: int) -> tuple[Callable[..., Any], tuple]:
         high = R > bsr_spmm_source.ROWS and R * C >= HIGH[k > FEW_COLUMNS]
-        return bsr_spmm_source.spmm(fours > 0, rest, C if C <= LONGEST else None, high), arrays
+        return bsr_spmm_source.spmm(fours > 0, rest, _known(C, A), high), arrays
 
     run = matrix_run(
         choose,
@@ -110,7 +115,7 @@ def _transposed(A: Any, dtype: np.dtype, result: np.dtype, trans: str, *, matrix
     R, C = A.blocksize
     conj = trans == "C" and A.dtype.kind == "c"
     if matrix:
-        kernel = bsr_scatter_source.panels(*(n if n <= LONGEST else None for n in (R, C)), conj)
+        kernel = bsr_scatter_source.panels(_known(R, A), _known(C, A), conj)
     elif R * C <= LARGEST:
         kernel = bsr_scatter_source.small(R, C, conj)
     else:

@@ -81,9 +81,7 @@ def same_layout(A: SparseArray, B: SparseArray) -> bool:
     """Whether two arrays store the same entries at the same places."""
     return (
         type(A) is type(B)
-        and all(
-            [getattr(A, name) == getattr(B, name) for name in A.parameters]
-        )  # before parts, which a view has to make
+        and A._parameters() == B._parameters()  # before the parts, which a view has to make
         and A.data.shape == B.data.shape
         and all(_equal(getattr(A, name), getattr(B, name)) for name in A.components[1:])
     )

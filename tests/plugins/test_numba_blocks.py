@@ -5,6 +5,7 @@ import pytest
 
 import spformats as sf
 from spformats import dispatch
+from spformats_plugins.numba import bsr
 
 #: Few rows or many, the columns of a whole number of vectors or not, a row of few vectors or many.
 BLOCKSIZES = [(1, 9), (3, 16), (2, 33), (6, 35), (9, 10), (4, 8), (7, 7), (13, 5), (70, 1)]
@@ -49,6 +50,13 @@ def test_vector(blocksize, dtype):
     assert (abs(y - (2 * want - 1)) <= 2 * bound + 8 * np.finfo(A.dtype).eps).all()
 
 
+@pytest.fixture(params=[False, True], ids=["small", "large"])
+def kernels_of_large_matrices(request, monkeypatch):
+    """Those of small matrices serve all block sizes, those of large ones are compiled for theirs."""
+    monkeypatch.setattr(bsr, "is_large", lambda nbytes: request.param)
+
+
+@pytest.mark.usefixtures("kernels_of_large_matrices")
 @pytest.mark.parametrize("k", [4, 37])
 @pytest.mark.parametrize("blocksize", [(9, 10), (7, 7), (6, 3), (1, 4)])
 def test_columns(blocksize, k):
@@ -62,6 +70,7 @@ def test_columns(blocksize, k):
     assert (abs(y - (2 * want - 1)) <= 2 * bound + 8 * np.finfo(A.dtype).eps).all()
 
 
+@pytest.mark.usefixtures("kernels_of_large_matrices")
 @pytest.mark.parametrize("k", [None, 4, 47])
 @pytest.mark.parametrize(("blocksize", "dtype"), [((9, 10), "float64"), ((13, 5), "complex64"), ((1, 4), "float64")])
 def test_transposed(blocksize, dtype, k):
