@@ -97,10 +97,11 @@ def prepare_spmm(A: Any, dtype: np.dtype, trans: str) -> Run:
     matrix_bytes, column_bytes = _bytes(A, dtype, result)
     arrays = arrays_of(A)
     fours, rest = divmod(R, bsr_spmm_source.ROWS)
+    columns = _known(C, A)  # here: a kernel's choice that knew the matrix would keep it
 
     def choose(k: int) -> tuple[Callable[..., Any], tuple]:
         high = R > bsr_spmm_source.ROWS and R * C >= HIGH[k > FEW_COLUMNS]
-        return bsr_spmm_source.spmm(fours > 0, rest, _known(C, A), high), arrays
+        return bsr_spmm_source.spmm(fours > 0, rest, columns, high), arrays
 
     run = matrix_run(
         choose,
