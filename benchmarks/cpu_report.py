@@ -4,13 +4,15 @@
 
 The table is Markdown on standard output. "of triad" is the bandwidth a product reached, its arrays and vectors counted
 once, as a share of the triad measured in turn with it; it exceeds 1 where the working set fits the cache. "Of read" is
-the same beside the sum of an array: what memory gives to a product, nearly all of whose bytes are read.
+the same beside the sum of an array: what memory gives to a product, nearly all of whose bytes are read. Two figures in
+a cell are by the least of all times and by their medians.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,64 +20,83 @@ import pyperf
 
 PEERS = ("scipy", "mkl")
 Case = tuple[str, str, int]
+Times = dict[str, tuple[float, int]]
+
+
+@dataclass
+class Row:
+    """What one case gave, by the least of the times or by their medians."""
+
+    ours: str
+    peer: str
+    seconds: float
+    ahead: float
+    of_triad: float
+    of_read: float
 
 
 def read(paths: list[Path]) -> tuple[dict[str, Any], dict[Case, dict[str, Any]]]:
-    """Metadata of the machine, and for each case the best time of every contestant."""
+    """Metadata of the machine, and for each case the least and the median time of every contestant."""
     machine: dict[str, Any] = {}
     cases: dict[Case, dict[str, Any]] = {}
     for path in paths:
         for benchmark in pyperf.BenchmarkSuite.load(str(path)).get_benchmarks():
             data = benchmark.get_metadata()
             machine = machine or data
-            case = cases.setdefault((data["case"], data["dtype"], data["columns"]), {"nnz": data["nnz"], "times": {}})
-            case["times"][data["contestant"]] = (min(benchmark.get_values()), data["product_bytes"])
+            key = data["case"], data["dtype"], data["columns"]
+            case = cases.setdefault(key, {"nnz": data["nnz"], "least": {}, "median": {}})
+            case["least"][data["contestant"]] = min(benchmark.get_values()), data["product_bytes"]
+            case["median"][data["contestant"]] = benchmark.median(), data["product_bytes"]
     return machine, cases
 
 
-def best(times: dict[str, tuple[float, int]], *groups: str) -> str:
+def best(times: Times, *groups: str) -> str:
     return min((c for c in times if c.split()[0] in groups), key=lambda c: times[c][0])
 
 
-def share(times: dict[str, tuple[float, int]], product: str, of: str) -> float:
+def share(times: Times, product: str, of: str) -> float:
     """The bandwidth of a product as a share of that of the triad or the sum; NaN where that was not measured."""
-    (seconds, nbytes), (least, moved) = times[product], times.get(of, (math.nan, 1))
-    return nbytes / seconds / (moved / least)
+    (seconds, nbytes), (other, moved) = times[product], times.get(of, (math.nan, 1))
+    return nbytes / seconds / (moved / other)
 
 
-def rows(cases: dict[Case, dict[str, Any]]) -> list[tuple[Case, str, str, float, float, float, float, float]]:
-    """Case, our best format, the best peer, our time, times ahead of the peer, shares of triad and sum, GFLOPS."""
-    found = []
-    for key, case in cases.items():
-        times = case["times"]
-        ours, peer = best(times, "spformats"), best(times, *PEERS)
-        seconds = times[ours][0]
-        shares = share(times, ours, "triad"), share(times, ours, "read")
-        gflops = 2 * case["nnz"] * key[2] / seconds / 1e9
-        found.append((key, ours, peer, seconds, times[peer][0] / seconds, *shares, gflops))
-    return found
+def row(times: Times) -> Row:
+    ours, peer = best(times, "spformats"), best(times, *PEERS)
+    ahead = times[peer][0] / times[ours][0]
+    return Row(ours, peer, times[ours][0], ahead, share(times, ours, "triad"), share(times, ours, "read"))
+
+
+def rows(cases: dict[Case, dict[str, Any]]) -> list[tuple[Case, int, Row, Row]]:
+    """Every case with its number of entries, by the least times and by the medians."""
+    return [(key, case["nnz"], row(case["least"]), row(case["median"])) for key, case in cases.items()]
 
 
 def table(machine: dict[str, Any], cases: dict[Case, dict[str, Any]]) -> str:
     found = rows(cases)
     cpu, date = machine["cpu_model_name"], machine["measured_on"]
     lines = [
-        f"{cpu}, {machine['threads']} threads, {date}. Times in ms, the best of interleaved repeats.",
+        f"{cpu}, {machine['threads']} threads, {date}. Best formats, peers, ms and GFLOPS by the least of the times.",
         "",
         "| case | values | columns | ours | ms | GFLOPS | of triad | of read | best peer | ahead |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for (name, dtype, columns), ours, peer, seconds, ahead, of_triad, of_read, gflops in found:
-        read = "" if math.isnan(of_read) else f"{of_read:.2f}"
-        shown = f"**×{ahead:.2f}**" if ahead < 1 else f"×{ahead:.2f}"
+    for (name, dtype, columns), nnz, least, median in found:
+        gflops = 2 * nnz * columns / least.seconds / 1e9
+        read = "" if math.isnan(least.of_read) else f"{least.of_read:.2f} / {median.of_read:.2f}"
         lines.append(
-            f"| {name} | {dtype} | {columns} | {ours.removeprefix('spformats ')} | {seconds * 1e3:.3f} | {gflops:.2f} "
-            f"| {of_triad:.2f} | {read} | {peer} | {shown} |"
+            f"| {name} | {dtype} | {columns} | {least.ours.removeprefix('spformats ')} | {least.seconds * 1e3:.3f} "
+            f"| {gflops:.2f} | {least.of_triad:.2f} / {median.of_triad:.2f} | {read} | {least.peer} "
+            f"| {_ahead(least)} / {_ahead(median)} |"
         )
-    mean = math.exp(sum(math.log(row[4]) for row in found) / len(found))
-    lost = sum(row[4] < 1 for row in found)
-    lines.append(f"\nGeometric mean ×{mean:.2f} over the best peer; behind it in {lost} of {len(found)} cases (bold).")
+    for title, those in (("least times", [r for *_, r, _ in found]), ("medians", [r for *_, r in found])):
+        mean = math.exp(sum(math.log(r.ahead) for r in those) / len(those))
+        lost = f"{sum(r.ahead < 1 for r in those)} of {len(those)} cases (bold)"
+        lines.append(f"\nBy the {title}: geometric mean ×{mean:.2f} over the best peer; behind it in {lost}.")
     return "\n".join(lines)
+
+
+def _ahead(found: Row) -> str:
+    return f"**×{found.ahead:.2f}**" if found.ahead < 1 else f"×{found.ahead:.2f}"
 
 
 def plot(cases: dict[Case, dict[str, Any]], path: Path) -> None:
@@ -83,7 +104,7 @@ def plot(cases: dict[Case, dict[str, Any]], path: Path) -> None:
 
     found = rows(cases)
     figure, axes = plt.subplots(figsize=(8, 0.22 * len(found) + 1))
-    axes.barh([f"{n}, {d}, {c}" for (n, d, c), *_ in found], [row[4] for row in found])
+    axes.barh([f"{n}, {d}, {c}" for (n, d, c), *_ in found], [least.ahead for *_, least, _ in found])
     axes.axvline(1, color="black", linewidth=0.8)
     axes.invert_yaxis()
     axes.set_xlabel("time of the best peer / time of our best format")

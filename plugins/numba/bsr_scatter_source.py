@@ -1,4 +1,4 @@
-"""Ranges of transposed BSR products, see `spformats_plugins.numba.scatter`."""
+"""Pieces of transposed BSR products, see `spformats_plugins.numba.scatter`."""
 
 from __future__ import annotations
 

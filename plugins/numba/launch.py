@@ -190,6 +190,8 @@ def matrix_run(
         k = x.shape[1]
         multiply = multipliers.get(k)
         if multiply is None:
+            if k == 0:
+                return empty((rows, 0), dtype) if y is None else y
             multiply = multipliers[k] = _flat(_multiplier(*choose(k), (k,), ranges_for(k), scalar))
         if not x.flags.carray:
             x = readable(x)

@@ -9,14 +9,16 @@ import numpy as np
 
 from .launch import Run, Spread, into, scalar_type, split
 from .operands import readable
-from .scatter_kernels import combine
+from .scatter_kernels import combine, prepare
+from .scatter_pieces import pieces_of
 
 
 class Scatter(NamedTuple):
     """A transposed product: ``kernel(*arrays, cuts, starts, shifts, x, y, sums, k, alpha, beta, lo, hi)``.
 
-    The kernel runs ranges lo to hi, where range t holds the rows ``cuts[t]`` to ``cuts[t + 1]``. The first adds into y,
-    any other one into its buffer, ``sums`` from row ``starts[t]`` on: column j is row ``j + shifts[t]`` of the target.
+    The kernel runs pieces lo to hi (see `scatter_pieces`), where piece t holds the rows ``cuts[t]`` to ``cuts[t + 1]``.
+    One that has a buffer, rows ``starts[t]`` to ``starts[t + 1]`` of ``sums``, adds into that, any other into y: column
+    j is row ``j + shifts[t]`` of the target.
     """
 
     kernel: Callable[..., Any]
@@ -32,21 +34,25 @@ def scatter_run(plan: Scatter, size: int, dtype: np.dtype, result: np.dtype, nby
     # One range per thread: every further one is another buffer to fill and add up.
     ranges = split(rows, nbytes, plan.weights, plan.align, per_thread=1)
     arrays = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in plan.arrays)
-    # The first range adds into y itself, the others into buffers as wide as the columns they touch.
-    windows = np.array([(0, 0), *(plan.window(lo, hi) for lo, hi in ranges[1:])], np.int64)
+    pieces = pieces_of(plan.window, ranges, plan.align)
+    cuts = np.array([p.begin for some in pieces for p in some] + [rows], np.int64)
+    windows = np.array([(p.first, p.last) for some in pieces for p in some], np.int64)
     firsts, lasts = np.ascontiguousarray(windows[:, 0]), np.ascontiguousarray(windows[:, 1])
     starts = np.concatenate([[0], np.cumsum(lasts - firsts)])
-    cuts, shifts = np.array([lo for lo, _ in ranges] + [rows], np.int64), starts[:-1] - firsts
-    numbers = [(t, t + 1) for t in range(len(ranges))]
-    add = Spread(plan.kernel, (*arrays, cuts, starts, shifts), numbers)
-    gather = Spread(combine, (starts, firsts, lasts), split(size, nbytes))
+    shifts = np.where(lasts > firsts, starts[:-1] - firsts, 0)
+    ends = np.cumsum([len(some) for some in pieces]).tolist()
+    add = Spread(plan.kernel, (*arrays, cuts, starts, shifts), list(zip([0, *ends[:-1]], ends, strict=True)))
+    parts = split(size, nbytes)
+    begin, gather = Spread(prepare, (), parts), Spread(combine, (starts, firsts, lasts), parts)
     scalar = scalar_type(result)
 
     def multiply(x: Any, y: Any, alpha: Any, beta: Any) -> None:
         k = x.shape[1] if matrix else 1
         x, y, sums = x.reshape(-1), y.reshape(-1), np.empty(int(starts[-1]) * k, result)
+        if len(cuts) > 2:
+            begin(y, k, beta)
         add(x, y, sums, k, alpha, beta)
-        if len(ranges) > 1:
+        if len(sums):
             gather(sums, y, k)
 
     def run(A: Any, x: Any, y: Any, alpha: Any, beta: Any) -> Any:

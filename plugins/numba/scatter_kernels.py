@@ -1,8 +1,8 @@
 """Transposed products of the formats that keep rows, without a transposed copy.
 
-The first range of rows adds into y, every other into a buffer of its own that covers the columns the range touches; the
-buffers are added to y in the order of the ranges. So no two threads write to one place, and the result has the same
-bits on every run.
+The first range of rows adds into y, every other only where no other range does: the rest goes into buffers that cover
+the columns it touches, which are added to y in the order of the rows. So no two threads write to one place, and the
+result has the same bits on every run.
 Layouts are those of `row_kernels`.
 """
 
@@ -51,21 +51,22 @@ def block_window(indices, ptr, C, lo, hi):
 
 
 @kernel
-def prepare(y, beta, lo, hi):
-    """y[lo:hi] *= beta, or 0 where beta is 0."""
+def prepare(y, k, beta, lo, hi):
+    """Rows lo to hi of y times beta, or 0 where beta is 0."""
     if beta == 0:
-        for i in range(lo, hi):
+        for i in range(lo * k, hi * k):
             put(y, i, 0)
     elif beta != 1:
-        for i in range(lo, hi):
+        for i in range(lo * k, hi * k):
             put(y, i, beta * get(y, i))
 
 
 @kernel
 def opened(y, sums, starts, t, k, beta):
-    """Where range t adds: y itself, multiplied by beta, for the first; zeros in ``sums`` for the others."""
-    if t == 0:
-        prepare(y, beta, 0, y.size)
+    """Where piece t adds: zeros in ``sums`` if it has a buffer, else y, here times beta if there is no other piece."""
+    if starts.size == 2:
+        prepare(y, 1, beta, 0, y.size)
+    if get(starts, t) == get(starts, t + 1):
         return y
     for i in range(get(starts, t) * k, get(starts, t + 1) * k):
         put(sums, i, 0)
@@ -73,7 +74,7 @@ def opened(y, sums, starts, t, k, beta):
 
 
 def make_scatter(layout: int, conj: bool):
-    """The ranges of rows lo to hi of y = alpha * op(A) @ x + beta * y, for k right-hand sides, into y or buffers."""
+    """The pieces lo to hi of y = alpha * op(A) @ x + beta * y, for k right-hand sides, into y or buffers."""
 
     @kernel
     def scatter(data, indices, ptr, rlen, perm, step, cuts, starts, shifts, x, y, sums, k, alpha, beta, lo, hi):
@@ -118,10 +119,10 @@ def make_scatter(layout: int, conj: bool):
 
 @kernel
 def combine(starts, firsts, lasts, sums, y, k, lo, hi):
-    """Add the buffers to y's rows lo to hi, in their order; buffer t > 0 covers rows firsts[t] to lasts[t]."""
+    """Add the buffers to y's rows lo to hi, in their order; the one of piece t covers rows firsts[t] to lasts[t]."""
     for block in range(lo * k, hi * k, 1024):
         end = min(hi * k, block + 1024)
-        for t in range(1, firsts.size):
+        for t in range(firsts.size):
             shift = (get(starts, t) - get(firsts, t)) * k
             for i in range(max(block, get(firsts, t) * k), min(end, get(lasts, t) * k)):
                 put(y, i, get(y, i) + get(sums, shift + i))
