@@ -26,7 +26,7 @@ LAYOUTS = [
     ("cdm", {}),
 ]
 #: Each number of columns compiles a kernel for each of these.
-SPMM_PAIRS = [("float32", "float32"), ("float64", "float64"), ("complex128", "complex64"), ("float32", "complex128")]
+SPMM_PAIRS = [("float32", "float32"), ("float64", "float64"), ("complex128", "complex64")]
 IDS = [f"{f}{''.join(f'-{k}{v}' for k, v in kw.items())}" for f, kw in LAYOUTS]
 
 

@@ -131,7 +131,7 @@ def test_results_written_past_the_caches_by_several_threads(written_past_the_cac
                 np.testing.assert_allclose(B @ x, A.to_scipy_sparse() @ x, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("streamed", [0, 1 << 30])
+@pytest.mark.parametrize("streamed", [0, launch.STREAMED])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_place_of_the_result_does_not_change_it(monkeypatch, dtype, streamed):
     """Blocks begin with cache lines of y; sums are rounded alike wherever a block ends, bit for bit."""
