@@ -1,4 +1,4 @@
-"""Launcher of transposed products by private buffers (see `scatter_kernels`)."""
+"""Launcher of transposed products, which the threads add into y and into buffers (see `scatter_kernels`)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def scatter_run(plan: Scatter, size: int, dtype: np.dtype, result: np.dtype, nby
     # One range per thread: every further one is another buffer to fill and add up.
     ranges = split(rows, nbytes, plan.weights, plan.align, per_thread=1)
     arrays = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in plan.arrays)
-    pieces = pieces_of(plan.window, ranges, plan.align)
+    pieces = pieces_of(plan.window, ranges, plan.align, plan.weights)
     cuts = np.array([p.begin for some in pieces for p in some] + [rows], np.int64)
     windows = np.array([(p.first, p.last) for some in pieces for p in some], np.int64)
     firsts, lasts = np.ascontiguousarray(windows[:, 0]), np.ascontiguousarray(windows[:, 1])

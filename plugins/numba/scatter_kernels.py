@@ -1,8 +1,8 @@
 """Transposed products of the formats that keep rows, without a transposed copy.
 
-The first range of rows adds into y, every other only where no other range does: the rest goes into buffers that cover
-the columns it touches, which are added to y in the order of the rows. So no two threads write to one place, and the
-result has the same bits on every run.
+The first range of rows adds into y, every other only where its columns lie outside the windows of all others, from
+their first to their last column: the rest goes into buffers that cover the columns it touches, which are added to y in
+the order of the rows. So no two threads write to one place, and the result has the same bits on every run.
 Layouts are those of `row_kernels`.
 """
 
@@ -63,7 +63,10 @@ def prepare(y, k, beta, lo, hi):
 
 @kernel
 def opened(y, sums, starts, t, k, beta):
-    """Where piece t adds: zeros in ``sums`` if it has a buffer, else y, here times beta if there is no other piece."""
+    """Where piece t adds: its part of ``sums``, here filled with zeros, or y.
+
+    The launcher calls `prepare` for y before several pieces are run; for the only one it is done here.
+    """
     if starts.size == 2:
         prepare(y, 1, beta, 0, y.size)
     if get(starts, t) == get(starts, t + 1):

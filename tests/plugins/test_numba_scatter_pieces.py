@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import spformats as sf
-from spformats_plugins.numba import launch, row_formats
+from spformats_plugins.numba import launch, scatter
 from spformats_plugins.numba.scatter_pieces import PARTS, pieces_of
 
 
@@ -23,7 +23,7 @@ def window_of(S):
 
 def check(S, ranges, align=1):
     """Every row is in one piece, in order; no column that is written to in y by one range is by another."""
-    pieces = pieces_of(window_of(S), ranges, align)
+    pieces = pieces_of(window_of(S), ranges, align, S.indptr)
     rows = [(p.begin, p.end) for some in pieces for p in some]
     assert rows[0][0] == ranges[0][0] and rows[-1][1] == ranges[-1][1]
     assert all(a[1] == b[0] for a, b in pairwise(rows))
@@ -78,28 +78,51 @@ def test_any_matrix(seed):
     check(S, list(pairwise(cuts)), align)
 
 
+def test_buffers_are_never_larger_than_one_for_each_range():
+    """Rows without entries are no reason for two buffers that cover all columns."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 6400, 20_000)
+    rows = rows[(rows < 4000) | (rows > 4600)]
+    S = sp.csr_array((np.ones(len(rows)), (rows, rng.integers(0, 6400, len(rows)))), shape=(6400, 6400))
+    pieces = check(S, ranges_of(6400, 2))
+    assert [len(some) for some in pieces] == [1, 1]
+
+
+def test_the_run_with_the_most_entries_adds_into_y():
+    """Not the longest one, whose rows are empty."""
+    n = 6400
+    rows = np.r_[np.arange(3210), np.arange(5200, n)]
+    columns = rows.copy()
+    columns[3200:3211] = 3199  # which the first range has, too
+    S = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
+    own = [p for p in check(S, ranges_of(n, 2))[1] if p.last == 0]
+    assert len(own) == 1 and S.indptr[own[0].end] - S.indptr[own[0].begin] > 1000
+
+
+FORMATS = [
+    ("csr", {}),
+    ("ell", {}),
+    ("jad", {}),
+    ("pjad", {"bsize": 8, "sigma": 64}),
+    ("bsr", {"blocksize": (4, 3), "pad": True}),
+]
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("columns", [(), (3,), (16,)])
-@pytest.mark.parametrize(
-    ("format", "layout"),
-    [
-        ("csr", {}),
-        ("ell", {}),
-        ("jad", {}),
-        ("pjad", {"bsize": 8, "sigma": 64}),
-        ("bsr", {"blocksize": (4, 3), "pad": True}),
-    ],
-)
+@pytest.mark.parametrize(("format", "layout"), FORMATS)
 def test_products(monkeypatch, format, layout, columns, threads):
+    made = []
     monkeypatch.setattr(launch, "LEAST_BYTES", 1000)
     monkeypatch.setattr(launch, "RANGE_BYTES", 1000)
-    for module in (launch, row_formats):
-        monkeypatch.setattr(module, "SERIAL_ROWS" if module is row_formats else "SERIAL_BYTES", 1000)
+    monkeypatch.setattr(scatter, "split", lambda *given, **more: launch.split(*given, **more, serial=1000))
+    monkeypatch.setattr(scatter, "pieces_of", lambda *given: made.append(pieces_of(*given)) or made[-1])
     rng = np.random.default_rng(1)
-    n, m = 1003, 1501
-    S = sp.diags_array([rng.standard_normal(n) for _ in range(4)], offsets=[-3, 0, 2, 400], shape=(n, m)).tocsr()
-    S = S.astype(np.complex128) * (1 + 2j)
-    A = sf.asarray(sp.csr_array(S), format=format, force=True, **layout)
+    n, m = 2003, 2601
+    S = sp.diags_array([rng.standard_normal(n) for _ in range(4)], offsets=[-3, 0, 2, 10], shape=(n, m)).tocsr()
+    S = sp.csr_array(sp.diags_array(np.where(np.arange(n) // 10 == 150, 0, 1 + 2j)) @ S)
+    S.eliminate_zeros()
+    A = sf.asarray(S, format=format, force=True, **layout)
     x, y = (rng.standard_normal((k, *columns)) for k in (n, m))
     y = y.astype(np.complex128)
     with sf.config(threads=threads):
@@ -109,3 +132,7 @@ def test_products(monkeypatch, format, layout, columns, threads):
                 got = sf.spmv(B, x, y.copy(), alpha=2, beta=beta)
                 np.testing.assert_allclose(got, 2 * (E @ x) + beta * y, atol=1e-12)
                 assert np.array_equal(got, sf.spmv(B, x, y.copy(), alpha=2, beta=beta))
+            assert np.isfinite(sf.spmv(B, x, np.full_like(y, np.nan))).all()
+    assert all(len(pieces) == threads for pieces in made) and len(made) >= 2
+    if threads == 2 and format != "jad":  # its columns are sorted by the length of rows
+        assert all(any(p.last == 0 for p in pieces[1]) and any(p.last for p in pieces[1]) for pieces in made)
