@@ -89,9 +89,10 @@ def table(machine: dict[str, Any], cases: dict[Case, dict[str, Any]]) -> str:
             f"| {_ahead(least)} / {_ahead(median)} |"
         )
     lines += ["", "| peers | by the least times | by the medians |", "|---|---|---|"]
-    for title, some in (("SciPy, `sparse_dot_mkl`", without_handles(cases)), ("MKL's inspected handles too", cases)):
-        least, median = ([r.ahead for r in those] for those in zip(*((a, b) for *_, a, b in rows(some)), strict=True))
-        lines.append(f"| {title} | {_summary(least)} | {_summary(median)} |")
+    packaged = rows(without_handles(cases))
+    for title, some in (("SciPy, `sparse_dot_mkl`", packaged), ("MKL's inspected handles too", found)):
+        by_least, by_median = [least.ahead for *_, least, _ in some], [median.ahead for *_, median in some]
+        lines.append(f"| {title} | {_summary(by_least)} | {_summary(by_median)} |")
     return "\n".join(lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,13 +36,14 @@ def scatter_run(plan: Scatter, size: int, dtype: np.dtype, result: np.dtype, nby
     ranges = split(rows, nbytes, plan.weights, plan.align, per_thread=1)
     arrays = tuple(readable(a) if isinstance(a, np.ndarray) else a for a in plan.arrays)
     pieces = pieces_of(plan.window, ranges, plan.align, plan.weights)
-    cuts = np.array([p.begin for some in pieces for p in some] + [rows], np.int64)
-    windows = np.array([(p.first, p.last) for some in pieces for p in some], np.int64)
-    firsts, lasts = np.ascontiguousarray(windows[:, 0]), np.ascontiguousarray(windows[:, 1])
+    in_order = [p for some in pieces for p in some]
+    cuts = np.array([p.begin for p in in_order] + [rows], np.int64)
+    firsts = np.array([p.first for p in in_order], np.int64)
+    lasts = np.array([p.last for p in in_order], np.int64)
     starts = np.concatenate([[0], np.cumsum(lasts - firsts)])
     shifts = np.where(lasts > firsts, starts[:-1] - firsts, 0)
-    ends = np.cumsum([len(some) for some in pieces]).tolist()
-    add = Spread(plan.kernel, (*arrays, cuts, starts, shifts), list(zip([0, *ends[:-1]], ends, strict=True)))
+    numbers = list(pairwise([0, *np.cumsum([len(some) for some in pieces]).tolist()]))
+    add = Spread(plan.kernel, (*arrays, cuts, starts, shifts), numbers)
     parts = split(size, nbytes)
     begin, gather = Spread(prepare, (), parts), Spread(combine, (starts, firsts, lasts), parts)
     scalar = scalar_type(result)

@@ -37,8 +37,9 @@ def check_kernel(
     Every edge matrix (`edge_matrices`) meets vectors, or matrices of 0, 1, 4 and 17 columns, of four value types and
     mixed ones; plain, transposed and adjoint; with alpha and beta, where beta = 0 must not read y; in strided,
     reversed, Fortran-ordered and read-only memory; with NaN and infinity in x, which may reach only the rows that store
-    something there; with indices of 32 bits, and of 64 where both value types are the same real one. The operands must
-    come back unchanged. Errors must stay inside the bound for a sum in any order.
+    something there; with indices of 32 bits, and of 64 where both value types are the same real one (with the first
+    pair if there is no such). The operands must come back unchanged. Errors must stay inside the bound for a sum in any
+    order.
 
     Parameters
     ----------
